@@ -5,6 +5,7 @@
 
 mod caps;
 mod console;
+mod enhanced;
 mod google;
 mod insights;
 
@@ -23,9 +24,11 @@ use crate::refusal::{InputFault, Refusal};
 use crate::sampled::{Edge, Meaning, Points, Spacing};
 use crate::text::{self, timestamp};
 
+pub(crate) use caps::cap_metric;
 pub(crate) use console::FORM as CONSOLE;
+pub(crate) use enhanced::FORM as ENHANCED;
 pub(crate) use google::FORM as GOOGLE;
-pub(crate) use insights::FORM as INSIGHTS;
+pub(crate) use insights::{FORM as INSIGHTS, OS_COUNTERS, is_own_disk};
 
 /// The series of one input.
 #[derive(Debug, Default)]
@@ -149,7 +152,7 @@ impl Volumes {
         points: impl FnOnce(&mut Builder) -> Vec<(DateTime, f64, Origin)>,
         out: &mut Builder,
     ) -> bool {
-        let Some(metric) = caps::cap_metric(name) else { return false };
+        let Some(metric) = cap_metric(name) else { return false };
         let (scope, points) = (scope(out), points(out));
         if points.is_empty() {
             return false;
@@ -158,6 +161,20 @@ impl Volumes {
         out.part(name, Fate::Read(points.len() as u32));
         self.has_caps = true;
         true
+    }
+
+    /// Leaves out sums over the volumes of a machine (`EBSReadOps`), where those of volumes count the same operations.
+    fn leave_out_machines(&mut self) {
+        let of = |series: &MetricSeries, word: &str| series.name.to_lowercase().contains(word);
+        let is_machine = |series: &MetricSeries| of(series, "ebsread") || of(series, "ebswrite");
+        if self.series.iter().any(|series| of(series, "volumeread") || of(series, "volumewrite")) {
+            let (machines, volumes) = std::mem::take(&mut self.series).into_iter().partition(is_machine);
+            self.series = volumes;
+            let machines: Vec<MetricSeries> = machines;
+            for series in machines {
+                self.ignore(&series.name);
+            }
+        }
     }
 
     /// Counts a metric that is irrelevant for a volume's demand.
@@ -220,7 +237,7 @@ impl Volumes {
 }
 
 /// True for sums of operations or bytes, without which a demand is incomplete.
-fn is_total(meaning: &Meaning) -> bool {
+pub(crate) fn is_total(meaning: &Meaning) -> bool {
     matches!(meaning, Meaning::Sum(counted) if !counted.is_time())
 }
 
@@ -244,7 +261,7 @@ fn direction(name: &str) -> Class {
 }
 
 /// The same meaning for maxima of shorter windows; sums have none.
-fn maximum(meaning: &Meaning) -> Option<Meaning> {
+pub(crate) fn maximum(meaning: &Meaning) -> Option<Meaning> {
     Some(match meaning {
         Meaning::Rate(Counted::Operations(class)) => Meaning::Gauge(*class, Measure::Iops, Statistic::Maximum),
         Meaning::Rate(Counted::Bytes(class)) => Meaning::Gauge(*class, Measure::Throughput, Statistic::Maximum),
@@ -290,6 +307,7 @@ fn read_cloudwatch(input: &FormatInput, document: &[u8], out: &mut Builder) -> R
             out.caution_once(Some(Origin::line(lines.begin)), Doubt::FurtherPages);
         }
     }
+    found.volumes.leave_out_machines();
     let sums = found.volumes.series.iter().any(|series| matches!(series.meaning, Meaning::Sum(_)));
     found.volumes.find_other_statistics("the statistic Sum");
     if sums && !found.ids.is_empty() {
@@ -304,8 +322,8 @@ impl CloudWatch {
         let label = json::get_text(result, &["Label"]).unwrap_or_default();
         let id = json::get_text(result, &["Id"]).unwrap_or_default();
         let Some((name, metric)) = cloudwatch_metric(label).or_else(|| cloudwatch_metric(id)) else {
-            let name = if caps::cap_metric(label).is_some() || label.is_empty() { label } else { id };
-            let values = |out: &mut Builder| timed_values(result, 1.0, (lines, label, path), out);
+            let name = if cap_metric(label).is_some() || label.is_empty() { label } else { id };
+            let values = |out: &mut Builder| timed_values(result, 1.0, (line, label, path), out);
             if !self.volumes.add_cap((name, &cap_owner(label)), |out| cap_scope(label, out), values, out) {
                 self.volumes.ignore(if label.is_empty() { id } else { label });
             }
@@ -412,7 +430,7 @@ fn extreme(value: &Value, lines: &ElementLines, out: &mut Builder) -> Vec<(DateT
 /// The volume or machine in the label of a metric of a limit.
 fn cap_owner(label: &str) -> String {
     let words = label.split([' ', ',', '/', '|', ':']).filter(|word| !word.is_empty());
-    words.filter(|word| caps::cap_metric(word).is_none()).collect::<Vec<_>>().join(" ")
+    words.filter(|word| cap_metric(word).is_none()).collect::<Vec<_>>().join(" ")
 }
 
 fn cap_scope(label: &str, out: &mut Builder) -> u32 {
@@ -427,6 +445,9 @@ fn at_of(value: &Value, out: &mut Builder) -> Option<DateTime> {
 /// The metric in a label, with its name in lower case.
 fn cloudwatch_metric(label: &str) -> Option<(String, CloudWatchMetric)> {
     let lower = label.to_lowercase();
+    if let Some(found) = agent_metric(&lower) {
+        return Some(found);
+    }
     let sums = ["volume", "ebs", "disk"].into_iter().find_map(|stem| {
         let of = |name: String, counted| Some((lower.contains(&name).then_some(name)?, Meaning::Sum(counted), 1.0));
         [("read", Class::Read), ("write", Class::Write)].into_iter().find_map(|(word, class)| {
@@ -450,7 +471,7 @@ fn cloudwatch_metric(label: &str) -> Option<(String, CloudWatchMetric)> {
             ("writethroughput", Meaning::Rate(Counted::Bytes(Class::Write)), 1.0),
             ("iops", Meaning::Rate(Counted::Operations(class)), 1.0),
         ];
-        let other = ["percent", "balance", "limit", "provisioned", "exceeded", "check", "%", "network"];
+        let other = ["percent", "balance", "limit", "provisioned", "exceeded", "check", "%", "network", "localstorage"];
         let is_other = other.iter().any(|word| lower.contains(word));
         let found = table.into_iter().find(|(name, ..)| !is_other && lower.contains(name));
         found.map(|(name, meaning, unit)| (name.to_owned(), meaning, unit))
@@ -459,6 +480,25 @@ fn cloudwatch_metric(label: &str) -> Option<(String, CloudWatchMetric)> {
     // A generic name includes the class.
     let name = if name == "iops" { lower } else { name };
     Some((name, CloudWatchMetric { meaning, unit }))
+}
+
+/// Statistics of EBS volumes from the agent: differences, times in microseconds. Container Insights has the same names
+/// (`node_diskio_ebs_*`) for the counters of the CSI driver, whose times are in seconds.
+fn agent_metric(lower: &str) -> Option<(String, CloudWatchMetric)> {
+    let (before, name) = lower.split_once("diskio_ebs_")?;
+    let name = name.split_whitespace().next()?;
+    let time_unit = if before.ends_with("node_") { 1.0 } else { 1e-6 };
+    let (meaning, unit) = match name {
+        "total_read_ops" => (Meaning::Sum(Counted::Operations(Class::Read)), 1.0),
+        "total_write_ops" => (Meaning::Sum(Counted::Operations(Class::Write)), 1.0),
+        "total_read_bytes" => (Meaning::Sum(Counted::Bytes(Class::Read)), 1.0),
+        "total_write_bytes" => (Meaning::Sum(Counted::Bytes(Class::Write)), 1.0),
+        "total_read_time" => (Meaning::Sum(Counted::OperationSeconds(Class::Read)), time_unit),
+        "total_write_time" => (Meaning::Sum(Counted::OperationSeconds(Class::Write)), time_unit),
+        "volume_queue_length" => (Meaning::Gauge(Class::All, Measure::Depth, Statistic::Mean), 1.0),
+        _ => return None,
+    };
+    Some((name.to_owned(), CloudWatchMetric { meaning, unit }))
 }
 
 /// The part of a label other than the metric: usually the volume.
@@ -510,7 +550,7 @@ fn take_azure(volumes: &mut Volumes, metric: &Value, lines: &ElementLines, path:
     let Some(meaning) = azure_meaning(name) else {
         let mut found = false;
         for (index, series) in json::list(metric, &["timeseries"]).iter().enumerate() {
-            let part = azure_part(name, series);
+            let part = azure_part(name, dimension_value(series));
             let owner = format!("{host} {part}");
             let scope =
                 ReadingScope { host: host.to_owned(), part, part_id: part_id.to_owned(), ..ReadingScope::default() };
@@ -525,7 +565,7 @@ fn take_azure(volumes: &mut Volumes, metric: &Value, lines: &ElementLines, path:
         return;
     };
     for (index, series) in json::list(metric, &["timeseries"]).iter().enumerate() {
-        let part = azure_part(name, series);
+        let part = azure_part(name, dimension_value(series));
         let (host, part_id) = (host.to_owned(), part_id.to_owned());
         let scope = out.scope(ReadingScope { host, part: part.clone(), part_id, ..ReadingScope::default() });
         let path = format!("{path}.timeseries[{index}]");
@@ -576,17 +616,17 @@ fn azure_percentages(
 }
 
 /// The meaning of a metric, from the words of its name.
-fn azure_meaning(name: &str) -> Option<Meaning> {
-    let lower = name.to_lowercase().replace(['_', '-'], " ");
+pub(crate) fn azure_meaning(name: &str) -> Option<Meaning> {
+    let lower = name.to_lowercase().replace(['_', '-', '/'], " ");
     let has = |words: &[&str]| words.iter().any(|word| lower.contains(word));
     if has(&["percent", "consumed", "limit", "burst", "target", "max ", "cached", "cache ", "network"]) {
         return None;
     }
     let class = direction(&lower);
-    if has(&["operations/sec", "iops"]) {
+    if has(&["operations sec", "iops"]) {
         return Some(Meaning::Rate(Counted::Operations(class)));
     }
-    if has(&["bytes/sec", "throughput"]) {
+    if has(&["bytes sec", "throughput"]) {
         return Some(Meaning::Rate(Counted::Bytes(class)));
     }
     match lower.as_str() {
@@ -603,15 +643,18 @@ fn resource_id(id: &str) -> &str {
 }
 
 /// The machine or disk of an identifier such as `/subscriptions/../virtualMachines/db1/providers/..`.
-fn resource(id: &str) -> Option<&str> {
+pub(crate) fn resource(id: &str) -> Option<&str> {
     resource_id(id).rsplit('/').next().filter(|name| !name.is_empty())
 }
 
-/// The disk of a series; empty for a whole machine.
-fn azure_part(metric: &str, series: &Value) -> String {
-    let lower = metric.to_lowercase();
-    let values = json::list(series, &["metadatavalues"]);
-    let value = values.iter().find_map(|value| json::get_text(value, &["value"]).filter(|text| !text.is_empty()));
+/// The value of the dimension of a series.
+fn dimension_value(series: &Value) -> Option<&str> {
+    json::list(series, &["metadatavalues"]).iter().find_map(|value| json::get_text(value, &["value"]))
+}
+
+/// The disk of a metric with this dimension; empty for a whole machine.
+pub(crate) fn azure_part(metric: &str, dimension: Option<&str>) -> String {
+    let (lower, value) = (metric.to_lowercase(), dimension.filter(|text| !text.is_empty()));
     match (lower.starts_with("data disk"), lower.starts_with("os disk"), value) {
         (true, _, Some(lun)) => format!("LUN {lun}"),
         (true, _, None) => "data disks".to_owned(),
@@ -733,7 +776,13 @@ mod tests {
         check("db-1 ReadIOPS", "db-1", &Meaning::Rate(Counted::Operations(Class::Read)));
         check("WriteLatency", "", &Meaning::Gauge(Class::Write, Measure::Latency, Statistic::Mean));
         check("Avg Total IOPS", "", &Meaning::Rate(Counted::Operations(Class::All)));
-        for label in ["BurstBalance", "NetworkReadThroughput", "VolumeIdleTime", "EBSIOBalance%", "CPUUtilization", ""]
+        check("vol-0a1 diskio_ebs_total_read_ops", "vol-0a1", &Meaning::Sum(Counted::Operations(Class::Read)));
+        check("diskio_ebs_total_write_bytes", "", &Meaning::Sum(Counted::Bytes(Class::Write)));
+        let unit = |label: &str| cloudwatch_metric(label).map(|(_, metric)| metric.unit);
+        assert_eq!(unit("diskio_ebs_total_read_time"), Some(1e-6));
+        assert_eq!(unit("node_diskio_ebs_total_read_time"), Some(1.0));
+        for label in
+            ["BurstBalance", "NetworkReadThroughput", "VolumeIdleTime", "EBSIOBalance%", "ReadIOPSLocalStorage", ""]
         {
             assert_eq!(cloudwatch_metric(label), None, "{label}");
         }

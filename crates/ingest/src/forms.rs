@@ -28,6 +28,7 @@ pub(crate) static FORMS: &[Form] = &[
     clouds::CONSOLE,
     clouds::GOOGLE,
     clouds::INSIGHTS,
+    clouds::ENHANCED,
     ebs::TEXT,
     ebs::PAGE,
     miner::FORM,

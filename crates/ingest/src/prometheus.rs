@@ -1,6 +1,9 @@
 //! Disk metrics of Prometheus and its exporters: exposition text, and API responses as JSON.
 
 mod claims;
+mod families;
+mod gauges;
+mod line_protocol;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,209 +13,19 @@ use plimsoll_units::Span;
 use serde_json::Value;
 
 use claims::{ClaimMetric, ClaimNames};
+use families::{Family, Metric, find_metric, is_limit};
+use gauges::{Gauges, SampleFate};
 
 use crate::builder::Builder;
-use crate::ebs::exceeded;
 use crate::form::{Form, FormatInput, Head, LineFormat, Resemblance};
 use crate::json::{self, ElementLines};
 use crate::layers::{Layer, Layers};
 use crate::processors::{self, ProcessorShares, UsedProcessors};
-use crate::reading::Counted::{BusySeconds, Bytes, OperationSeconds, Operations, QueueSeconds};
-use crate::reading::{
-    CapKind, CapOwner, Class, Count, Counted, Doubt, Fate, Origin, ReadingScope, ReadingWindow, Resource, Snapshot,
-};
+use crate::reading::Counted::{BusySeconds, Bytes, Operations};
+use crate::reading::{Count, Counted, Doubt, Fate, Origin, ReadingScope, ReadingWindow, Resource, Snapshot};
 use crate::refusal::{InputFault, Refusal};
 use crate::sampled::{Edge, Meaning, Points, SampleInterval, Spacing};
-use crate::text::{lists, timestamp};
-
-/// An exporter. Several of them count the same operations: the first one present is used.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Family {
-    Node,
-    Otel,
-    Telegraf,
-    WindowsPhysical,
-    WindowsLogical,
-    Container,
-    EbsDriver,
-    EbsAgent,
-}
-
-/// A counter: the rest of its name in each version, quantity, class and unit. Without a class, a label contains it.
-type Counter = (&'static str, fn(Class) -> Counted, Option<Class>, f64);
-
-impl Family {
-    /// Each family with the prefix of its metrics, and its counters.
-    const TABLE: [(&'static str, Self, &'static [Counter]); 8] = [
-        ("aws_ebs_csi_", Self::EbsDriver, &EBS_DRIVER),
-        ("diskio_ebs_", Self::EbsAgent, &EBS_AGENT),
-        ("node_disk_", Self::Node, &NODE),
-        ("system_disk_", Self::Otel, &OTEL),
-        ("diskio_", Self::Telegraf, &TELEGRAF),
-        ("windows_physical_disk_", Self::WindowsPhysical, &WINDOWS),
-        ("windows_logical_disk_", Self::WindowsLogical, &WINDOWS),
-        ("container_fs_", Self::Container, &CONTAINER),
-    ];
-
-    fn prefix(self) -> &'static str {
-        Self::TABLE.iter().find(|(_, family, _)| *family == self).map_or("", |(prefix, ..)| prefix)
-    }
-}
-
-const READ: Option<Class> = Some(Class::Read);
-const WRITE: Option<Class> = Some(Class::Write);
-const ALL: Option<Class> = Some(Class::All);
-
-const NODE: [Counter; 17] = [
-    ("reads_completed", Operations, READ, 1.0),
-    ("writes_completed", Operations, WRITE, 1.0),
-    ("read_bytes bytes_read", Bytes, READ, 1.0),
-    ("written_bytes bytes_written", Bytes, WRITE, 1.0),
-    ("read_time_seconds", OperationSeconds, READ, 1.0),
-    ("write_time_seconds", OperationSeconds, WRITE, 1.0),
-    ("read_time_ms", OperationSeconds, READ, 1e-3),
-    ("write_time_ms", OperationSeconds, WRITE, 1e-3),
-    ("io_time_seconds", BusySeconds, ALL, 1.0),
-    ("io_time_ms", BusySeconds, ALL, 1e-3),
-    ("io_time_weighted_seconds", QueueSeconds, ALL, 1.0),
-    ("io_time_weighted", QueueSeconds, ALL, 1e-3),
-    ("discards_completed", Operations, Some(Class::Discard), 1.0),
-    ("discarded_sectors", Bytes, Some(Class::Discard), 512.0),
-    ("discard_time_seconds", OperationSeconds, Some(Class::Discard), 1.0),
-    ("flush_requests", Operations, Some(Class::Flush), 1.0),
-    ("flush_requests_time_seconds", OperationSeconds, Some(Class::Flush), 1.0),
-];
-const OTEL: [Counter; 5] = [
-    ("operations", Operations, None, 1.0),
-    ("io io_bytes", Bytes, None, 1.0),
-    ("operation_time operation_time_seconds", OperationSeconds, None, 1.0),
-    ("io_time io_time_seconds", BusySeconds, ALL, 1.0),
-    ("weighted_io_time weighted_io_time_seconds", QueueSeconds, ALL, 1.0),
-];
-const TELEGRAF: [Counter; 8] = [
-    ("reads", Operations, READ, 1.0),
-    ("writes", Operations, WRITE, 1.0),
-    ("read_bytes", Bytes, READ, 1.0),
-    ("write_bytes", Bytes, WRITE, 1.0),
-    ("read_time", OperationSeconds, READ, 1e-3),
-    ("write_time", OperationSeconds, WRITE, 1e-3),
-    ("io_time", BusySeconds, ALL, 1e-3),
-    ("weighted_io_time", QueueSeconds, ALL, 1e-3),
-];
-const WINDOWS: [Counter; 6] = [
-    ("reads", Operations, READ, 1.0),
-    ("writes", Operations, WRITE, 1.0),
-    ("read_bytes", Bytes, READ, 1.0),
-    ("write_bytes", Bytes, WRITE, 1.0),
-    ("read_latency_seconds", OperationSeconds, READ, 1.0),
-    ("write_latency_seconds", OperationSeconds, WRITE, 1.0),
-];
-const CONTAINER: [Counter; 8] = [
-    ("reads", Operations, READ, 1.0),
-    ("writes", Operations, WRITE, 1.0),
-    ("reads_bytes", Bytes, READ, 1.0),
-    ("writes_bytes", Bytes, WRITE, 1.0),
-    ("read_seconds", OperationSeconds, READ, 1.0),
-    ("write_seconds", OperationSeconds, WRITE, 1.0),
-    ("io_time_seconds", BusySeconds, ALL, 1.0),
-    ("io_time_weighted_seconds", QueueSeconds, ALL, 1.0),
-];
-
-/// Node metrics of the CSI driver of EBS: `pkg/metrics/nvme.go` and `docs/metrics.md` of
-/// kubernetes-sigs/aws-ebs-csi-driver.
-const EBS_DRIVER: [Counter; 10] = [
-    ("read_ops", Operations, READ, 1.0),
-    ("write_ops", Operations, WRITE, 1.0),
-    ("read_bytes", Bytes, READ, 1.0),
-    ("write_bytes", Bytes, WRITE, 1.0),
-    ("read_seconds", OperationSeconds, READ, 1.0),
-    ("write_seconds", OperationSeconds, WRITE, 1.0),
-    (
-        "exceeded_iops_seconds",
-        |_| exceeded(CapOwner::Volume, CapKind::Operations, "aws_ebs_csi_exceeded_iops_seconds_total"),
-        ALL,
-        1.0,
-    ),
-    (
-        "exceeded_tp_seconds",
-        |_| exceeded(CapOwner::Volume, CapKind::Bytes, "aws_ebs_csi_exceeded_tp_seconds_total"),
-        ALL,
-        1.0,
-    ),
-    (
-        "ec2_exceeded_iops_seconds",
-        |_| exceeded(CapOwner::Machine, CapKind::Operations, "aws_ebs_csi_ec2_exceeded_iops_seconds_total"),
-        ALL,
-        1.0,
-    ),
-    (
-        "ec2_exceeded_tp_seconds",
-        |_| exceeded(CapOwner::Machine, CapKind::Bytes, "aws_ebs_csi_ec2_exceeded_tp_seconds_total"),
-        ALL,
-        1.0,
-    ),
-];
-/// The same counters from the receiver `awsebsnvmereceiver` of the `CloudWatch` agent, times in microseconds.
-const EBS_AGENT: [Counter; 10] = [
-    ("total_read_ops", Operations, READ, 1.0),
-    ("total_write_ops", Operations, WRITE, 1.0),
-    ("total_read_bytes", Bytes, READ, 1.0),
-    ("total_write_bytes", Bytes, WRITE, 1.0),
-    ("total_read_time", OperationSeconds, READ, 1e-6),
-    ("total_write_time", OperationSeconds, WRITE, 1e-6),
-    (
-        "volume_performance_exceeded_iops",
-        |_| exceeded(CapOwner::Volume, CapKind::Operations, "diskio_ebs_volume_performance_exceeded_iops"),
-        ALL,
-        1e-6,
-    ),
-    (
-        "volume_performance_exceeded_tp",
-        |_| exceeded(CapOwner::Volume, CapKind::Bytes, "diskio_ebs_volume_performance_exceeded_tp"),
-        ALL,
-        1e-6,
-    ),
-    (
-        "ec2_instance_performance_exceeded_iops",
-        |_| exceeded(CapOwner::Machine, CapKind::Operations, "diskio_ebs_ec2_instance_performance_exceeded_iops"),
-        ALL,
-        1e-6,
-    ),
-    (
-        "ec2_instance_performance_exceeded_tp",
-        |_| exceeded(CapOwner::Machine, CapKind::Bytes, "diskio_ebs_ec2_instance_performance_exceeded_tp"),
-        ALL,
-        1e-6,
-    ),
-];
-
-/// A disk metric of an exporter.
-#[derive(Clone, Debug, PartialEq)]
-struct Metric {
-    family: Family,
-    counted: Counted,
-    /// The unit of its values, in base units.
-    unit: f64,
-}
-
-/// The metric of this name; `direction` is a label of families whose names lack it.
-fn find_metric(name: &str, direction: Option<&str>) -> Option<Metric> {
-    let (prefix, family, counters) = Family::TABLE.iter().find(|(prefix, ..)| name.starts_with(prefix))?;
-    let rest = &name[prefix.len()..];
-    let rest = rest.strip_suffix("_total").unwrap_or(rest);
-    let labelled = match direction {
-        Some("read") => Class::Read,
-        Some("write") => Class::Write,
-        _ => Class::All,
-    };
-    let (_, counted, class, unit) = counters.iter().find(|(names, ..)| lists(names, rest))?;
-    Some(Metric { family: *family, counted: counted(class.unwrap_or(labelled)), unit: *unit })
-}
-
-/// Times above limits do not add to operations that another exporter counts.
-const fn is_limit(counted: &Counted) -> bool {
-    matches!(counted, Counted::ExceededSeconds(..))
-}
+use crate::text::timestamp;
 
 /// Seconds of the processors of each host, for those in use.
 #[derive(Debug, Default)]
@@ -305,6 +118,7 @@ impl Owner {
             Family::WindowsPhysical => first(&["disk"]),
             Family::WindowsLogical => first(&["volume"]),
             Family::EbsDriver | Family::EbsAgent => first(&["volume_id", "VolumeId"]),
+            Family::Google => first(&["device_name"]),
             _ => first(&["device"]),
         };
         let (mut container, mut is_group) = (String::new(), false);
@@ -314,9 +128,13 @@ impl Owner {
             is_group = of_pod[2].is_empty() && first(&["name", "image"]).is_empty();
             container = if names.is_empty() { first(&["name", "id"]).to_owned() } else { names.join("/") };
         }
+        let host: &[&str] = match family {
+            Family::Google => &["instance_name", "instance_id"],
+            _ => &["instance", "node", "nodename", "host", "hostname", "instance_id", "InstanceId"],
+        };
         Self {
             family,
-            host: first(&["instance", "node", "nodename", "host", "hostname", "instance_id", "InstanceId"]).to_owned(),
+            host: first(host).to_owned(),
             container,
             is_group,
             device: device.strip_prefix("/dev/").unwrap_or(device).to_owned(),
@@ -427,7 +245,9 @@ fn is_exposition(head: &Head<'_>) -> Resemblance {
             typed += 1;
         } else if let Some(sample) = parse_sample(line) {
             samples += 1;
-            disks += u32::from(find_metric(sample.name, None).is_some());
+            disks += u32::from(find_metric(sample.name, None).is_some() || gauges::may_be_gauge(line));
+        } else if line.starts_with(line_protocol::DISKIO) {
+            disks += u32::from(!line_protocol::to_exposition(line).is_empty());
         } else {
             others += u32::from(!line.is_empty() && !line.starts_with('#'));
         }
@@ -514,6 +334,11 @@ struct PrometheusText {
     processor_seconds: ProcessorSeconds,
     /// Claims by the labels of all expositions so far.
     claims: ClaimNames,
+    gauges: Gauges,
+    /// Google's exporter adds deltas up.
+    adds_up: bool,
+    /// Inputs that replace the pages of other exporters.
+    remedies: Option<&'static [&'static str]>,
     host: String,
     /// Number of emitted counters, by owner.
     read: BTreeMap<Owner, u32>,
@@ -533,7 +358,15 @@ impl LineFormat for PrometheusText {
     fn line(&mut self, line: &str, number: u64, out: &mut Builder) -> Result<(), Refusal> {
         let existing = ["node_", "system_disk_", "diskio_", "windows_", "container_fs_", "aws_ebs_csi_", "kube"];
         let is_metric = line.starts_with(['n', 's', 'd', 'w', 'c', 'a', 'k']);
-        if !is_metric || !existing.iter().any(|prefix| line.starts_with(prefix)) {
+        self.learn_exporter(line);
+        if line.starts_with(line_protocol::DISKIO) {
+            for sample in line_protocol::to_exposition(line) {
+                self.line(&sample, number, out)?;
+            }
+            return Ok(());
+        }
+        let is_gauge = !line.starts_with('#') && gauges::may_be_gauge(line);
+        if !is_gauge && (!is_metric || !existing.iter().any(|prefix| line.starts_with(prefix))) {
             // The output of `date` before a page.
             if !line.starts_with('#')
                 && let Some(taken) = timestamp::of_line(line)
@@ -554,17 +387,41 @@ impl LineFormat for PrometheusText {
     fn end(&mut self, out: &mut Builder) -> Result<(), Refusal> {
         self.hand_over(out);
         std::mem::take(&mut self.processor_seconds).emit(&self.host, out);
-        let missing = InputFault::missing("counters of disks", &["the diskstats collector"]);
+        let interval = self.pace.interval;
+        let gauges = std::mem::take(&mut self.gauges);
+        if self.count == 0 && !gauges.is_empty() {
+            return gauges.put(interval, out);
+        }
+        let missing = InputFault::missing("counters of disks", self.remedies.unwrap_or(&["the diskstats collector"]));
         out.require(self.count > 0, self.claims.explain_missing(missing))?;
         self.chosen.arrays(&self.host, out);
         self.chosen.emit_capacities(&self.host, &self.claims, out);
         self.chosen.list(self.read.iter().map(|(owner, counters)| (owner, *counters)), out);
         out.require(!self.chosen.is_empty(), InputFault::LoopDevicesOnly)?;
-        out.require(self.count < 2 || self.timed, Doubt::UntimedSamples { items: label!("expositions") })
+        out.require(self.count < 2 || self.timed, Doubt::UntimedSamples { items: label!("expositions") })?;
+        gauges.put(interval, out)
     }
 }
 
+/// Exporters without operations of storage, by the beginning of their metrics, and the inputs that have them.
+const OTHER_EXPORTERS: [(&str, &[&str]); 5] = [
+    ("mysql_", &["SHOW GLOBAL STATUS", "node_disk_* of node_exporter"]),
+    ("pg_", &["SELECT * FROM pg_stat_io", "node_disk_* of node_exporter"]),
+    ("oracledb_", &["an AWR report", "node_disk_* of node_exporter"]),
+    ("oci_", &["the JSON of oci monitoring metric-data summarize-metrics-data with .sum()"]),
+    ("aws_", &["aws_ebs_* or aws_rds_* with reads and writes"]),
+];
+
 impl PrometheusText {
+    fn learn_exporter(&mut self, line: &str) {
+        let typed = line.strip_prefix("# TYPE ").filter(|name| name.starts_with(Family::Google.prefix()));
+        self.adds_up |= typed.is_some_and(|name| name.ends_with(" counter"));
+        if self.remedies.is_none() && !line.starts_with('#') {
+            self.remedies =
+                OTHER_EXPORTERS.iter().find(|(prefix, _)| line.starts_with(prefix)).map(|(_, remedies)| *remedies);
+        }
+    }
+
     fn take_sample(&mut self, sample: &MetricLine, number: u64, out: &mut Builder) {
         let time: Option<fn(&mut Times) -> &mut Option<f64>> = match sample.name {
             "node_boot_time_seconds" | "node_boot_time" => Some(|times| &mut times.boot),
@@ -597,11 +454,18 @@ impl PrometheusText {
         if self.claims.learn(&metric, |name| find_label(sample.labels, name)) {
             return;
         }
-        let Some(metric) = find_metric(sample.name, find_label(sample.labels, "direction")) else { return };
+        if self.take_gauge(sample, number, out) {
+            return;
+        }
+        let label = |name: &str| find_label(sample.labels, name);
+        let Some(metric) = find_metric(sample.name, direction_of(label)) else { return };
         if !sample.value.is_finite() {
             return out.caution(Some(Origin::line(number)), Doubt::NotANumber { value: label!("the value") });
         }
-        let owner = Owner::new(metric.family, |name| find_label(sample.labels, name));
+        let owner = Owner::new(metric.family, label);
+        if self.gauges.is_interval_total(sample.name, &owner.device) {
+            return;
+        }
         if self.holds(&owner, &metric.counted) {
             self.hand_over(out);
         }
@@ -615,15 +479,40 @@ impl PrometheusText {
         self.counts.entry(owner).or_default().push(Count { counted: metric.counted, value, wraps_at: None, origin });
     }
 
+    /// Adds a value of a period; false for other metrics.
+    fn take_gauge(&mut self, sample: &MetricLine, number: u64, out: &mut Builder) -> bool {
+        let is_google = sample.name.starts_with(Family::Google.prefix());
+        // Peaks and means stay gauges.
+        let is_delta = is_google && !["_disk_max_", "_disk_average_"].iter().any(|word| sample.name.contains(word));
+        if self.adds_up && is_delta {
+            return false;
+        }
+        let label = |name: &str| find_label(sample.labels, name);
+        let gauge = (sample.name, sample.value, sample.at);
+        let mut fate = self.gauges.take(gauge, number, label);
+        if fate == SampleFate::NextPage {
+            self.hand_over(out);
+            fate = self.gauges.take(gauge, number, label);
+        }
+        is_google || fate != SampleFate::Other
+    }
+
     fn holds(&self, owner: &Owner, counted: &Counted) -> bool {
         self.counts.get(owner).is_some_and(|counts| counts.iter().any(|count| count.counted == *counted))
+    }
+
+    /// The end of the window of a page of this age without a time.
+    fn assume_time(&self, age: Span, out: &mut Builder) -> Option<DateTime> {
+        out.caution_once(None, Doubt::NoTimes);
+        let seconds = age.as_secs_f64() + self.pace.interval.map_or(0.0, Span::as_secs_f64);
+        timestamp::later(jiff::civil::date(1970, 1, 1).at(0, 0, 0, 0), seconds)
     }
 
     /// Emits the current exposition.
     fn hand_over(&mut self, out: &mut Builder) {
         let times = std::mem::take(&mut self.times);
         let processors = std::mem::take(&mut self.processors);
-        if self.counts.is_empty() {
+        if self.counts.is_empty() && !self.gauges.has_page() {
             return;
         }
         let counts = std::mem::take(&mut self.counts).into_iter();
@@ -631,6 +520,14 @@ impl PrometheusText {
             counts.map(|(owner, counts)| (owner.with_claim(&self.claims), counts)).collect();
         let at = times.at.or_else(|| times.now.and_then(timestamp::of_unix));
         let (at, paced) = self.pace.time(at);
+        if self.gauges.has_page() {
+            let age = paced.filter(|_| self.gauges.needs_time());
+            let taken = at.or_else(|| self.assume_time(age?, out));
+            self.gauges.end_page(taken, out);
+        }
+        if counts.is_empty() {
+            return;
+        }
         if let Some(at) = at {
             for ((host, processor, mode), (seconds, line)) in processors {
                 self.processor_seconds.add(&host, (&processor, &mode), at, seconds, line);
@@ -663,6 +560,11 @@ impl PrometheusText {
         }
         self.count += 1;
     }
+}
+
+/// The label of the direction of operations.
+fn direction_of<'a>(label: impl Fn(&str) -> Option<&'a str>) -> Option<&'a str> {
+    label("direction").or_else(|| label("type"))
 }
 
 /// Responses of Prometheus and of compatible servers.
@@ -698,6 +600,7 @@ struct DiskSeriesSet {
     series: Vec<DiskSeries>,
     processors: ProcessorSeconds,
     claims: ClaimNames,
+    gauges: Gauges,
     nameless: usize,
     others: BTreeMap<String, u64>,
 }
@@ -709,6 +612,13 @@ fn read_series(input: &FormatInput, document: &[u8], out: &mut Builder) -> Resul
             out.caution(Some(Origin::line(lines.begin)), Doubt::QueryFailed { error: error.to_owned() });
         }
         found.take_document(&value, &lines);
+    }
+    let gauges = std::mem::take(&mut found.gauges);
+    if !gauges.is_empty() {
+        gauges.put(input.interval, out)?;
+        if found.series.is_empty() {
+            return Ok(());
+        }
     }
     found.check(out)?;
     for series in &mut found.series {
@@ -775,15 +685,21 @@ impl DiskSeriesSet {
         if self.claims.learn(&metric, label) {
             return;
         }
+        if self.gauges.take_series(full, values(), (line, path), label) {
+            return;
+        }
         let (name, is_rate) = match full.split(':').collect::<Vec<_>>().as_slice() {
             [_, name, operation] => (*name, operation.contains("rate")),
             _ => (full, false),
         };
-        let Some(Metric { family, counted, unit }) = find_metric(name, label("direction")) else {
+        let Some(Metric { family, counted, unit }) = find_metric(name, direction_of(label)) else {
             *self.others.entry(full.to_owned()).or_default() += 1;
             return;
         };
         let owner = Owner::new(family, label);
+        if self.gauges.is_interval_total(name, &owner.device) {
+            return;
+        }
         let mut points: Vec<(DateTime, f64)> = values().collect();
         points.sort_by_key(|(at, _)| *at);
         points.dedup_by_key(|(at, _)| *at);
@@ -931,26 +847,8 @@ impl Marks {
 
 #[cfg(test)]
 mod tests {
-    use super::{Family, Marks, ValueKind, find_label, find_metric, parse_sample};
+    use super::{Marks, ValueKind, find_label, parse_sample};
     use crate::reading::{Class, Counted};
-
-    #[test]
-    fn metrics_are_recognised_by_name_and_direction() {
-        let check = |name: &str, direction, family, counted, unit| {
-            let found = find_metric(name, direction).unwrap_or_else(|| panic!("{name}"));
-            assert_eq!((found.family, found.counted, found.unit), (family, counted, unit), "{name}");
-        };
-        let reads = || Counted::Operations(Class::Read);
-        check("node_disk_reads_completed_total", None, Family::Node, reads(), 1.0);
-        check("node_disk_reads_completed", None, Family::Node, reads(), 1.0);
-        check("node_disk_io_time_weighted", None, Family::Node, Counted::QueueSeconds(Class::All), 1e-3);
-        check("system_disk_operations_total", Some("read"), Family::Otel, reads(), 1.0);
-        check("container_fs_reads_total", None, Family::Container, reads(), 1.0);
-        check("windows_logical_disk_reads_total", None, Family::WindowsLogical, reads(), 1.0);
-        check("diskio_read_time", None, Family::Telegraf, Counted::OperationSeconds(Class::Read), 1e-3);
-        assert_eq!(find_metric("node_disk_reads_merged_total", None), None);
-        assert_eq!(find_metric("node_cpu_seconds_total", None), None);
-    }
 
     #[test]
     fn samples_are_read_with_labels_and_times() {

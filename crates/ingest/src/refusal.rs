@@ -116,6 +116,8 @@ pub enum InputFault {
 
     // Metrics.
     #[error("it has no values of a known volume metric; export reads, writes and bytes of volumes")] NoVolumeMetric,
+    #[error("{metric} is a sum over a period that its exporter does not print (`period_seconds` or `period` of its \
+        settings): specify it with --interval")] PeriodOfExporter { metric: String },
     #[error("{doubt}; export reads, writes and bytes of volumes")] NoVolumeRead { doubt: Doubt },
     #[error("its values may be counters or rates: query the counters themselves, without rate(), over a longer time")]
     CountersOrRates,

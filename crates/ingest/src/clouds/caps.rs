@@ -12,7 +12,7 @@ use crate::builder::{Builder, throttled};
 use crate::reading::{CapBasis, CapEvidence, CapKind, CapLimit, CapOwner, Doubt, Origin};
 
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct CapMetric {
+pub(crate) struct CapMetric {
     limit: CapLimit,
     reached: Reached,
 }
@@ -36,7 +36,7 @@ const USED_UP_PERCENT: f64 = 99.0;
 const EMPTY_PERCENT: f64 = 1.0;
 
 /// The meaning of a metric by its name, in any spelling; none for metrics of other things.
-pub(super) fn cap_metric(name: &str) -> Option<CapMetric> {
+pub(crate) fn cap_metric(name: &str) -> Option<CapMetric> {
     let lower: String = name.to_lowercase().chars().map(|c| if matches!(c, '_' | '-') { ' ' } else { c }).collect();
     let has = |word: &str| lower.contains(word);
     let (basis, reached) = if (has("stalledio") || has("stalled io")) && has("check") {
@@ -99,7 +99,7 @@ fn find_owner(has: &impl Fn(&str) -> bool) -> CapOwner {
 fn find_provider(has: &impl Fn(&str) -> bool, owner: CapOwner) -> &'static str {
     if has("googleapis") || has("throttled read") || has("throttled write") {
         "Google Cloud"
-    } else if has("throttledios") {
+    } else if has("throttledios") || has("blockstore") {
         "OCI"
     } else if has("consumed percent") || has("used burst") || has("physical data") || has("log write") {
         "Azure"
@@ -121,7 +121,7 @@ impl CapMetric {
 
     /// Adds the points of a metric as evidence, with a doubt about the figures if the limit is reached or the volume stalls in
     /// any of them.
-    pub(super) fn put(
+    pub(crate) fn put(
         self,
         (name, owner): (&str, &str),
         scope: u32,
@@ -186,6 +186,7 @@ mod tests {
             ("Data Disk Used Burst BPS Credits Percentage", ("Azure", Volume, Bytes, Credits), 100.0, 0.0),
             ("VM Remote Used Burst IO Credits Percentage", ("Azure", Machine, Operations, Credits), 100.0, 0.0),
             ("VolumeThrottledIOs", ("OCI", Volume, Either, Exceeded), 5.0, 0.0),
+            ("oci_blockstore_volume_throttled_operations", ("OCI", Volume, Either, Exceeded), 5.0, 0.0),
             (
                 "compute.googleapis.com/instance/disk/throttled_read_ops_count",
                 ("Google Cloud", Unknown, Operations, Exceeded),

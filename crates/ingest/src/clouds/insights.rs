@@ -7,7 +7,7 @@
 use jiff::SignedDuration;
 use serde_json::Value;
 
-use super::{MetricSeries, Volumes, at_of};
+use super::{MetricSeries, Volumes, at_of, maximum};
 use crate::builder::Builder;
 use crate::form::{Form, FormatInput, Head, Resemblance};
 use crate::json::{self, ElementLines};
@@ -35,33 +35,41 @@ fn read(input: &FormatInput, document: &[u8], out: &mut Builder) -> Result<(), R
     volumes.put(None, input.interval, out)
 }
 
+/// Counters of a disk in Performance Insights and Enhanced Monitoring: name, meaning and unit.
+pub(crate) static OS_COUNTERS: [(&str, Meaning, f64); 12] = [
+    ("readIOsPS", Meaning::Rate(Counted::Operations(Class::Read)), 1.0),
+    ("writeIOsPS", Meaning::Rate(Counted::Operations(Class::Write)), 1.0),
+    ("readKbPS", Meaning::Rate(Counted::Bytes(Class::Read)), KIB),
+    ("writeKbPS", Meaning::Rate(Counted::Bytes(Class::Write)), KIB),
+    ("readThroughput", Meaning::Rate(Counted::Bytes(Class::Read)), 1.0),
+    ("writeThroughput", Meaning::Rate(Counted::Bytes(Class::Write)), 1.0),
+    ("readLatency", Meaning::Gauge(Class::Read, Measure::Latency, Statistic::Mean), 1e-3),
+    ("writeLatency", Meaning::Gauge(Class::Write, Measure::Latency, Statistic::Mean), 1e-3),
+    ("await", Meaning::Gauge(Class::All, Measure::Latency, Statistic::Mean), 1e-3),
+    ("avgQueueLen", Meaning::Gauge(Class::All, Measure::Depth, Statistic::Mean), 1.0),
+    ("diskQueueDepth", Meaning::Gauge(Class::All, Measure::Depth, Statistic::Mean), 1.0),
+    ("util", Meaning::Gauge(Class::All, Measure::Busy, Statistic::Mean), 0.01),
+];
+
+/// True for disks of the machine of a managed database without data files: its root file system and local storage.
+pub(crate) fn is_own_disk(device: &str) -> bool {
+    matches!(device, "filesystem" | "rdstemp")
+}
+
 /// Device, meaning and unit of `os.diskIO.rdsdev.readIOsPS.avg`.
 fn find_meaning(name: &str) -> Option<(&str, Meaning, f64)> {
     let rest = name.strip_prefix("os.diskIO.")?;
     let (rest, statistic) = rest.rsplit_once('.').filter(|(_, statistic)| matches!(*statistic, "avg" | "max"))?;
     let (device, counter) = rest.split_once('.').unwrap_or(("", rest));
-    let statistic = if statistic == "avg" { Statistic::Mean } else { Statistic::Maximum };
-    let class = if counter.starts_with("read") { Class::Read } else { Class::Write };
-    let rate = |class, measure, counted, unit| match statistic {
-        Statistic::Mean => (device, Meaning::Rate(counted), unit),
-        Statistic::Maximum => (device, Meaning::Gauge(class, measure, statistic), unit),
-    };
-    let gauge = |measure, unit| (device, Meaning::Gauge(Class::All, measure, statistic), unit);
-    Some(match counter {
-        "readIOsPS" | "writeIOsPS" => rate(class, Measure::Iops, Counted::Operations(class), 1.0),
-        "readKbPS" | "writeKbPS" => rate(class, Measure::Throughput, Counted::Bytes(class), KIB),
-        "readThroughput" | "writeThroughput" => rate(class, Measure::Throughput, Counted::Bytes(class), 1.0),
-        "readLatency" | "writeLatency" => (device, Meaning::Gauge(class, Measure::Latency, statistic), 1e-3),
-        "await" => gauge(Measure::Latency, 1e-3),
-        "avgQueueLen" | "diskQueueDepth" => gauge(Measure::Depth, 1.0),
-        "util" => gauge(Measure::Busy, 0.01),
-        _ => return None,
-    })
+    let (_, meaning, unit) = OS_COUNTERS.iter().find(|(name, ..)| *name == counter)?;
+    let meaning = if statistic == "max" { maximum(meaning)? } else { meaning.clone() };
+    Some((device, meaning, *unit))
 }
 
 fn take(volumes: &mut Volumes, metric: &Value, host: &str, lines: &ElementLines, path: &str, out: &mut Builder) {
     let name = json::get(metric, &["Key"]).and_then(|key| json::get_text(key, &["Metric"])).unwrap_or_default();
-    let Some((device, meaning, unit)) = find_meaning(name) else { return volumes.ignore(name) };
+    let found = find_meaning(name).filter(|(device, ..)| !is_own_disk(device));
+    let Some((device, meaning, unit)) = found else { return volumes.ignore(name) };
     let scope = ReadingScope { host: host.to_owned(), part: device.to_owned(), ..ReadingScope::default() };
     let scope = out.scope(scope);
     let mut points: Vec<_> = Vec::new();

@@ -180,6 +180,10 @@ pub enum Doubt {
         {query}")] NotASum { value: f64, query: &'static str },
     #[error("{label}: {statistic} of a count covers a single sample, and the number of samples in a period is unknown: \
         query the statistic Sum")] StatisticOfCounts { label: String, statistic: String },
+    #[error("{label}: {statistic} of a rate is no rate: export the statistic Average")]
+    StatisticOfRates { label: String, statistic: String },
+    #[error("{device} is a disk of the instance itself, without files of the database: left out")]
+    OwnDisk { device: String },
     #[error("the response has further pages: provide them as well")] FurtherPages,
     #[error("the response lacks its statistic: operations, bytes and times are assumed to be sums of each interval")]
     SumsAssumed,

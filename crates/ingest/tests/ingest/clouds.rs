@@ -57,6 +57,42 @@ fn cloudwatch_sums_are_divided_by_their_period() {
 }
 
 #[test]
+fn indented_json_is_not_the_csv_of_the_console() {
+    let indented = volume().replace(",\"", ",\n    \"").replace("{\"", "{\n    \"");
+    assert_eq!(outcome(indented.as_bytes(), 100, "test").kind().map(|kind| kind.id), Some("cloudwatch"));
+    assert_eq!(read(&indented).figures.len(), read(&volume()).figures.len());
+}
+
+#[test]
+fn statistics_of_the_agent_are_sums_in_microseconds() {
+    let agent = metric_data(&[
+        result("m1", "vol-01 diskio_ebs_total_read_ops", &[30_000.0, 60_000.0, 0.0]),
+        result("m2", "vol-01 diskio_ebs_total_read_time", &[18e6, 36e6, 0.0]),
+        result("m3", "vol-01 diskio_ebs_volume_performance_exceeded_iops", &[0.0, 4e6, 0.0]),
+    ]);
+    let check = |text: &str| {
+        let reading = read(text);
+        near(&values(&reading, "vol-01", Class::Read, Measure::Iops), &[100.0, 200.0, 0.0]);
+        near(&values(&reading, "vol-01", Class::Read, Measure::Latency), &[0.000_6; 2]);
+        assert!(has_caution(&reading, "exceeded_iops is at its limit in 1 of 3 points"));
+    };
+    check(&agent);
+    // Container Insights has those of the CSI driver.
+    check(&agent.replace("diskio", "node_diskio").replace("18000000", "18").replace("36000000", "36"));
+}
+
+#[test]
+fn volumes_are_counted_without_the_sums_of_their_machine() {
+    let reads = [30_000.0, 60_000.0, 0.0];
+    let reading =
+        read(&metric_data(&[result("m1", "vol-01 VolumeReadOps", &reads), result("m2", "i-01 EBSReadOps", &reads)]));
+    near(&values(&reading, "vol-01", Class::Read, Measure::Iops), &[100.0, 200.0, 0.0]);
+    assert!(values(&reading, "i-01", Class::Read, Measure::Iops).is_empty());
+    let machine = read(&metric_data(&[result("m2", "i-01 EBSReadOps", &reads)]));
+    near(&values(&machine, "i-01", Class::Read, Measure::Iops), &[100.0, 200.0, 0.0]);
+}
+
+#[test]
 fn incomplete_results_and_missing_points_are_doubted() {
     let reads = [
         result("r", "vol-1 VolumeReadOps", &[300.0, 600.0, 300.0]),

@@ -16,6 +16,7 @@ mod dates;
 mod diskstats;
 mod ebs;
 mod emit;
+mod exporters;
 mod fio;
 mod fio_samples;
 mod fuzz;
