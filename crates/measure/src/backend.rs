@@ -29,7 +29,7 @@ pub struct Trial<'a> {
     pub streams: &'a [StreamSpec],
     /// Duration of the load; `observe` may end it earlier.
     pub duration: Span,
-    /// Warm-up at its beginning, excluded from all figures. A backend without time series excludes it itself.
+    /// Initial part that no figure includes. A backend without time series excludes it from its counts.
     pub warm_up: Span,
     /// Length of a slice of the series.
     pub slice: Span,
@@ -41,7 +41,7 @@ pub struct Trial<'a> {
 pub struct PointResult {
     /// Merged result of the loops.
     pub loops: LoopResult,
-    /// Processor time of the loops, or of the whole process if worker threads issue operations.
+    /// Processor time of the loops, or of the process if worker threads issue operations.
     pub cpu: Option<CpuTime>,
     /// True if the last slice contains only offered time, without draining.
     pub ends_offered: bool,
@@ -149,7 +149,7 @@ impl Storage {
         PartialRun::join(merged, fault)
     }
 
-    /// The streams of a loop with their numbers in the whole load; empty if there is no share for it.
+    /// The streams of a loop with their indexes in the load; empty if it has no share.
     fn streams_of(&self, trial: &Trial<'_>, part: u32) -> Vec<(u8, StreamSpec)> {
         number_streams(trial.streams)
             .filter_map(|(index, spec)| Some((index, spec.share(part, self.threads)?)))
@@ -203,8 +203,8 @@ impl Storage {
                 let failed = |source| {
                     PartialRun::at_once(Fault { attempt: label!("reading the length of the file").into(), source })
                 };
-                let total = (file.as_fd(), length(file).map_err(failed)?);
-                let mut target = engine.start(&[total], shape, clock).map_err(PartialRun::at_once)?;
+                let extent = (file.as_fd(), length(file).map_err(failed)?);
+                let mut target = engine.start(&[extent], shape, clock).map_err(PartialRun::at_once)?;
                 offer(&mut *target)
             }
             AccessPath::Export(address, idle) => {
@@ -244,16 +244,16 @@ fn build_load(trial: &Trial<'_>, streams: &[(u8, StreamSpec)], start: Instant, s
 
 /// Merges the results of all loops, and returns the first fault.
 fn merge_outcomes(outcomes: Vec<PointOutcome>) -> (PointResult, Option<Fault>) {
-    let mut all = PointResult::default();
+    let mut merged = PointResult::default();
     let mut first = None;
     for outcome in outcomes {
         let (PointResult { loops, cpu, host, .. }, fault) = PartialRun::split(outcome);
         first = first.or(fault);
-        all.host = [all.host, host].into_iter().flatten().reduce(|all, more| all.merge_loops(&more));
-        all.loops.unserved += loops.unserved;
-        all.loops.lateness.merge(&loops.lateness);
-        workers::merge(&mut all.loops.series, loops.series);
-        all.cpu = [all.cpu, cpu].into_iter().flatten().reduce(|sum, cpu| sum + cpu);
+        merged.host = [merged.host, host].into_iter().flatten().reduce(|sum, host| sum.merge_loops(&host));
+        merged.loops.unserved += loops.unserved;
+        merged.loops.lateness.merge(&loops.lateness);
+        workers::merge(&mut merged.loops.series, loops.series);
+        merged.cpu = [merged.cpu, cpu].into_iter().flatten().reduce(|sum, cpu| sum + cpu);
     }
-    (all, first)
+    (merged, first)
 }

@@ -44,14 +44,14 @@ pub struct Evidence {
     /// Whether I/O is buffered.
     pub buffered: bool,
     /// Operations of runs outside of the curve.
-    pub aside: Tally,
+    pub omitted: Tally,
     /// Limit of the generator's processor time.
     pub processor_limit: Option<ProcessorLimit>,
 }
 
 /// All operations including warm-ups, of the curve's runs and others.
 fn tallies<'a>(runs: &'a [Run], evidence: &'a Evidence) -> impl Iterator<Item = &'a Tally> {
-    runs.iter().flat_map(|run| &run.series).map(|slice| &slice.tally).chain([&evidence.aside])
+    runs.iter().flat_map(|run| &run.series).map(|slice| &slice.tally).chain([&evidence.omitted])
 }
 
 fn bytes_read(runs: &[Run], evidence: &Evidence) -> u64 {
@@ -59,7 +59,7 @@ fn bytes_read(runs: &[Run], evidence: &Evidence) -> u64 {
     counters.filter(|counter| counter.kind == Kind::Read).map(|counter| counter.bytes).sum()
 }
 
-/// Findings that are known before the first operation: location of the path, and I/O settings of the host.
+/// Findings before the first operation: about the location of the path, and I/O settings of the host.
 pub fn check_placement(subject: &Subject) -> Vec<Finding> {
     let mut found = Vec::new();
     found.extend(check_medium(subject));
@@ -248,26 +248,27 @@ fn check_device_reads(runs: &[Run], evidence: &Evidence) -> Option<Finding> {
     let device_read = evidence.activity.disk?.read.get() as f64;
     let requested = bytes_read(runs, evidence);
     let share = 1.0 - device_read / requested.max(1) as f64;
-    let counts = !evidence.buffered && requested > 1 << 20 && share > 0.1;
-    counts.then_some(Finding::DeviceNotReached { share })
+    let is_significant = !evidence.buffered && requested > 1 << 20 && share > 0.1;
+    is_significant.then_some(Finding::DeviceNotReached { share })
 }
 
 /// True for a disk emulated by a hypervisor, by kernel name or model. Passed-through drives keep their names.
 fn is_virtual(host: &Host, device: &Device) -> bool {
-    let says = |text: &Option<String>, words: &[&str]| {
+    let has_prefix = |text: &Option<String>, words: &[&str]| {
         text.as_ref().is_some_and(|text| words.iter().any(|word| text.to_lowercase().starts_with(word)))
     };
     host.virtualization.is_some()
-        && (says(&device.name, &["vd", "xvd"]) || says(&device.model, &["virtio", "qemu", "vmware", "msft virtual"]))
+        && (has_prefix(&device.name, &["vd", "xvd"])
+            || has_prefix(&device.model, &["virtio", "qemu", "vmware", "msft virtual"]))
 }
 
 /// The run with the lowest load.
 fn lightest_run(runs: &[Run]) -> Option<&Run> {
-    let of = |run: &&Run| match run.offered {
+    let depth_of = |run: &&Run| match run.offered {
         Pace::Closed { depth } => f64::from(depth),
         Pace::Open { .. } => f64::INFINITY,
     };
-    runs.iter().min_by(|a, b| of(a).total_cmp(&of(b)))
+    runs.iter().min_by(|a, b| depth_of(a).total_cmp(&depth_of(b)))
 }
 
 fn read_times(run: &Run) -> Bins {
@@ -280,12 +281,12 @@ fn check_host(runs: &[Run], evidence: &Evidence) -> Vec<Finding> {
     if let Some(share) = activity.stolen.filter(|share| *share > STOLEN_SHARE) {
         found.push(Finding::StolenTime { share });
     }
-    let own: u64 = tallies(runs, evidence).map(Tally::operations).sum();
+    let own_operations: u64 = tallies(runs, evidence).map(Tally::operations).sum();
     let bytes: u64 = tallies(runs, evidence).map(Tally::bytes).sum();
     // Splitting of large operations would be counted as operations of others.
-    let total = bytes / own.max(1) <= 128 << 10;
-    let allowed = (own as f64 / activity.elapsed.as_secs_f64().max(1e-9) * 0.1).max(50.0);
-    if let Some(iops) = activity.others_iops(own).filter(|iops| total && *iops > allowed) {
+    let are_unsplit = bytes / own_operations.max(1) <= 128 << 10;
+    let allowed = (own_operations as f64 / activity.elapsed.as_secs_f64().max(1e-9) * 0.1).max(50.0);
+    if let Some(iops) = activity.others_iops(own_operations).filter(|iops| are_unsplit && *iops > allowed) {
         found.push(Finding::OtherLoad { iops });
     }
     // A rise of the frequency under load is normal.
@@ -315,16 +316,19 @@ fn check_errors(runs: &[Run]) -> Option<Finding> {
 /// The load whose repetitions differ most, by more than their intervals and by at least half.
 fn check_repeatability(runs: &[Run]) -> Option<Finding> {
     let mut worst: Option<(f64, f64)> = None;
-    for (index, one) in runs.iter().enumerate() {
-        for other in runs[index + 1..].iter().filter(|other| other.offered == one.offered) {
-            let (a, b) = (one.figures.p99_ns, other.figures.p99_ns);
+    for (index, run) in runs.iter().enumerate() {
+        for other in runs[index + 1..].iter().filter(|other| other.offered == run.offered) {
+            let (a, b) = (run.figures.p99_ns, other.figures.p99_ns);
             let (low, high) = if a.value < b.value { (a, b) } else { (b, a) };
             // Without an interval, half and one and a half times the value are used.
             let upper = low.interval.map_or(low.value * 1.5, |(_, upper)| upper);
             let lower = high.interval.map_or(high.value / 2.0, |(lower, _)| lower);
-            let apart = upper < lower;
+            let are_disjoint = upper < lower;
             let ratio = |(low, high): (f64, f64)| high / low;
-            if apart && high.value > low.value * 1.5 && worst.is_none_or(|pair| ratio(pair) < high.value / low.value) {
+            if are_disjoint
+                && high.value > low.value * 1.5
+                && worst.is_none_or(|pair| ratio(pair) < high.value / low.value)
+            {
                 worst = Some((low.value, high.value));
             }
         }

@@ -23,7 +23,7 @@ use crate::error::MeasureError;
 use crate::invalid::InvalidRequest;
 
 /// Minimum interval between snapshots.
-const SHORTEST: Span = Span::from_millis(100);
+const MIN_INTERVAL: Span = Span::from_millis(100);
 
 /// A collection of snapshots.
 #[derive(Clone, Debug)]
@@ -67,10 +67,10 @@ pub fn collect(
     request: &CollectRequest<'_>,
     stdout: Option<Box<dyn Write>>,
     stop: &dyn Fn() -> bool,
-    tell: &mut dyn FnMut(CollectEvent<'_>),
+    report: &mut dyn FnMut(CollectEvent<'_>),
 ) -> Result<(), MeasureError> {
-    if request.interval < SHORTEST {
-        return Err(InvalidRequest::Interval(SHORTEST).into());
+    if request.interval < MIN_INTERVAL {
+        return Err(InvalidRequest::Interval(MIN_INTERVAL).into());
     }
     if request.duration < request.interval {
         return Err(InvalidRequest::CollectDuration.into());
@@ -90,13 +90,13 @@ pub fn collect(
         Some(stdout) => CollectLog::to_stdout(stdout, &head)?,
         None => CollectLog::create(request.out, source.name(), &head)?,
     };
-    Collection { source, log, tell, head, before: None, connected: true }.run(request, stop)
+    Collection { source, log, report, head, before: None, connected: true }.run(request, stop)
 }
 
 struct Collection<'a> {
     source: &'a mut dyn CounterSource,
     log: CollectLog,
-    tell: &'a mut dyn FnMut(CollectEvent<'_>),
+    report: &'a mut dyn FnMut(CollectEvent<'_>),
     head: Map<String, Value>,
     /// The previous snapshot, for progress.
     before: Option<Map<String, Value>>,
@@ -105,44 +105,44 @@ struct Collection<'a> {
 
 impl Collection<'_> {
     fn run(&mut self, request: &CollectRequest<'_>, stop: &dyn Fn() -> bool) -> Result<(), MeasureError> {
-        let begun = Instant::now();
-        let (interval, duration) = (length(request.interval), length(request.duration));
+        let started = Instant::now();
+        let (interval, duration) = (to_duration(request.interval), to_duration(request.duration));
         let mut ticks = 0_u32;
         let mut result = Ok(());
         while result.is_ok() {
-            result = self.snapshot(begun, duration, stop);
+            result = self.snapshot(started, duration, stop);
             // A snapshot that exceeds the interval skips the following ones.
-            ticks = (ticks + 1).max((begun.elapsed().as_nanos() / interval.as_nanos()) as u32 + 1);
+            ticks = (ticks + 1).max((started.elapsed().as_nanos() / interval.as_nanos()) as u32 + 1);
             let next = interval.saturating_mul(ticks);
             // The last snapshot may be slightly late.
             if result.is_err() || next > duration + interval / 10 {
                 break;
             }
-            if !wait(begun + next, stop) {
+            if !wait(started + next, stop) {
                 result = Err(MeasureError::Interrupted);
             }
         }
         self.end(result)
     }
 
-    fn snapshot(&mut self, begun: Instant, duration: Duration, stop: &dyn Fn() -> bool) -> Result<(), MeasureError> {
+    fn snapshot(&mut self, started: Instant, duration: Duration, stop: &dyn Fn() -> bool) -> Result<(), MeasureError> {
         match self.attempt(stop) {
             Ok(sample) => {
                 self.connected = true;
                 self.log.write(&sample)?;
                 if let Some(missing) = self.source.missing(&sample).filter(|_| self.before.is_none()) {
-                    (self.tell)(CollectEvent::Missing(missing));
+                    (self.report)(CollectEvent::Missing(missing));
                 }
                 let iops = self.before.as_ref().and_then(|before| compute_iops(&self.head, before, &sample));
-                let left = Span::from_secs(duration.saturating_sub(begun.elapsed()).as_secs());
-                (self.tell)(CollectEvent::Progress { snapshots: self.log.count(), iops, left });
+                let left = Span::from_secs(duration.saturating_sub(started.elapsed()).as_secs());
+                (self.report)(CollectEvent::Progress { snapshots: self.log.count(), iops, left });
                 self.before = Some(sample);
                 Ok(())
             }
             Err(SourceError::Stopped) => Err(MeasureError::Interrupted),
             Err(SourceError::Failed(why)) => {
                 if std::mem::replace(&mut self.connected, false) {
-                    (self.tell)(CollectEvent::Failed(&why));
+                    (self.report)(CollectEvent::Failed(&why));
                     self.log.note(&why)?;
                 }
                 Ok(())
@@ -160,7 +160,7 @@ impl Collection<'_> {
 
     fn end(&mut self, result: Result<(), MeasureError>) -> Result<(), MeasureError> {
         let (count, name) = (self.log.count(), self.log.name());
-        (self.tell)(CollectEvent::Ended { snapshots: count, name });
+        (self.report)(CollectEvent::Ended { snapshots: count, name });
         result?;
         if self.connected && count > 1 {
             return Ok(());
@@ -169,7 +169,7 @@ impl Collection<'_> {
     }
 }
 
-fn length(span: Span) -> Duration {
+fn to_duration(span: Span) -> Duration {
     Duration::from_nanos(span.as_nanos())
 }
 

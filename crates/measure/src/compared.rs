@@ -7,7 +7,7 @@ use plimsoll_record::Curve;
 
 use crate::error::MeasureError;
 use crate::invalid::InvalidRequest;
-use crate::runs::{KeptFile, RunStore};
+use crate::runs::{RunFile, RunStore};
 
 /// A side of a comparison: runs with their names.
 #[derive(Clone, Debug, Default)]
@@ -38,10 +38,10 @@ impl ComparedRuns {
 }
 
 impl ComparedSide {
-    /// True for a measurement of this side. A simulation, which has no start, may be compared with itself.
-    fn has(&self, name: &str, curve: &Curve) -> bool {
+    /// True if a measurement is on this side. A simulation has no start, and may be compared with itself.
+    fn contains(&self, name: &str, curve: &Curve) -> bool {
         let mut runs = self.names.iter().zip(&self.curves);
-        curve.started.is_some() && runs.any(|(own, figures)| own == name && figures == curve)
+        curve.started.is_some() && runs.any(|(own, loaded)| own == name && loaded == curve)
     }
 }
 
@@ -53,7 +53,7 @@ impl RunStore {
     pub fn compare(&self, before: &[PathBuf], after: &[PathBuf]) -> Result<ComparedRuns, MeasureError> {
         let sides = [self.load_side(before)?, self.load_side(after)?];
         let mut after = sides[1].names.iter().zip(&sides[1].curves);
-        if let Some((name, _)) = after.find(|(name, curve)| sides[0].has(name, curve)) {
+        if let Some((name, _)) = after.find(|(name, curve)| sides[0].contains(name, curve)) {
             return Err(InvalidRequest::BothSides(name.clone()).into());
         }
         Ok(self.compare_loaded(sides))
@@ -63,8 +63,8 @@ impl RunStore {
     ///
     /// # Errors
     /// A file is no curve.
-    pub fn compare_files(&self, before: &KeptFile, after: &KeptFile) -> Result<ComparedRuns, MeasureError> {
-        let side = |file: &KeptFile| -> Result<ComparedSide, MeasureError> {
+    pub fn compare_files(&self, before: &RunFile, after: &RunFile) -> Result<ComparedRuns, MeasureError> {
+        let side = |file: &RunFile| -> Result<ComparedSide, MeasureError> {
             Ok(ComparedSide { names: vec![crate::name_run(&file.0)], curves: vec![self.load(&file.0)?] })
         };
         Ok(self.compare_loaded([side(before)?, side(after)?]))

@@ -22,7 +22,7 @@ use storage::StorageFacts;
 /// Duration of the measurement of the latency floor.
 const FLOOR_SPAN: Span = Span::from_millis(700);
 /// Duration of the sample of processor time.
-const SAMPLE: std::time::Duration = std::time::Duration::from_millis(500);
+const SAMPLE_DURATION: std::time::Duration = std::time::Duration::from_millis(500);
 
 /// Facts about this host and its process. `None` means unknown, unless stated otherwise.
 #[derive(Debug)]
@@ -49,7 +49,7 @@ struct HostFacts {
 }
 
 /// Checks this host for a measurement at `path` and for emulated volumes, gravest results first. Takes about 1.5 seconds.
-/// Writes nothing that stays.
+/// Leaves no file behind.
 pub fn examine_host(path: &Path, databases: &[DatabaseAbout]) -> Vec<HostCheck> {
     let facts = HostFacts::gather(path);
     let mut found = checks::check_host(&facts);
@@ -62,7 +62,7 @@ impl HostFacts {
     fn gather(path: &Path) -> Self {
         let watch = ActivityWatch::host();
         let before = watch.snapshot();
-        std::thread::sleep(SAMPLE);
+        std::thread::sleep(SAMPLE_DURATION);
         let activity = watch.snapshot().since(&before);
         let realtime = std::thread::spawn(|| realtime().map_err(|error| error.to_string()).err());
         Self {
@@ -75,15 +75,15 @@ impl HostFacts {
             realtime_error: realtime.join().expect("setting a priority does not panic"),
             locked_bytes_max: getrlimit(Resource::Memlock).current,
             open_files_max: getrlimit(Resource::Nofile).maximum,
-            fuse: open_both_ways("/dev/fuse"),
+            fuse: open_read_write("/dev/fuse"),
             has_fusermount: is_installed("fusermount3"),
-            loop_control: open_both_ways("/dev/loop-control"),
+            loop_control: open_read_write("/dev/loop-control"),
             floor: Floor::measure(FLOOR_SPAN).map_err(|error| error.to_string()),
         }
     }
 }
 
-fn open_both_ways(device: &str) -> io::Result<()> {
+fn open_read_write(device: &str) -> io::Result<()> {
     OpenOptions::new().read(true).write(true).open(device).map(drop)
 }
 

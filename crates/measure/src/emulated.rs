@@ -26,8 +26,8 @@ pub(crate) fn find_export(address: &ExportAddress, find: FindVolume<'_>) -> Opti
 
 /// The volume of a file: `DIRECTORY/mnt/NAME/volume`.
 pub(crate) fn find_file(file: &Path, find: FindVolume<'_>) -> Option<EmulatedVolume> {
-    let point = file.parent()?;
-    find(point.parent()?.parent()?, point.file_name()?.to_str()?)
+    let mount_point = file.parent()?;
+    find(mount_point.parent()?.parent()?, mount_point.file_name()?.to_str()?)
 }
 
 /// The source of figures of a directory or file on an emulated volume; `None` on other storage.

@@ -35,30 +35,31 @@ pub fn read(path: &Path, bytes: &[u8], result: Option<&str>) -> Option<Result<Ve
         return None;
     }
     let mut imported: Vec<ImportedCurve> = readings.iter().flat_map(|reading| build_curves(reading, result)).collect();
-    for one in &mut imported {
-        judge(&mut one.curve);
+    for entry in &mut imported {
+        judge(&mut entry.curve);
     }
-    let tests: Vec<&str> = readings.iter().flat_map(|reading| &reading.evidence).map(|one| one.test.as_str()).collect();
+    let tests: Vec<&str> =
+        readings.iter().flat_map(|reading| &reading.evidence).map(|entry| entry.test.as_str()).collect();
     Some(match (imported.is_empty(), result) {
         (false, _) => Ok(imported),
         (true, Some(result)) => {
-            Err(InvalidRequest::NoResult { file: name, result: result.to_owned(), results: listed(&tests) }.into())
+            Err(InvalidRequest::NoResult { file: name, result: result.to_owned(), results: list_names(&tests) }.into())
         }
-        (true, None) => Err(InvalidRequest::NoRates { file: name, results: listed(&tests) }.into()),
+        (true, None) => Err(InvalidRequest::NoRates { file: name, results: list_names(&tests) }.into()),
     })
 }
 
 /// The only curve; fails if there are several.
-pub fn only(path: &Path, mut imported: Vec<ImportedCurve>) -> Result<Curve, MeasureError> {
+pub fn single_curve(path: &Path, mut imported: Vec<ImportedCurve>) -> Result<Curve, MeasureError> {
     if imported.len() == 1 {
         return Ok(imported.remove(0).curve);
     }
-    let tests: Vec<&str> = imported.iter().filter_map(|one| one.tests.first()).map(String::as_str).collect();
-    let (file, results) = (path.display().to_string(), listed(&tests));
+    let tests: Vec<&str> = imported.iter().filter_map(|entry| entry.tests.first()).map(String::as_str).collect();
+    let (file, results) = (path.display().to_string(), list_names(&tests));
     Err(InvalidRequest::SeveralResults { file, loads: imported.len(), results }.into())
 }
 
-fn listed(names: &[&str]) -> String {
+fn list_names(names: &[&str]) -> String {
     let more = if names.len() > MAX_NAMES { ", ..." } else { "" };
     format!("{}{more}", names.iter().take(MAX_NAMES).copied().collect::<Vec<_>>().join("; "))
 }

@@ -52,13 +52,13 @@ impl InputFiles {
         let mut outcomes = Vec::new();
         for path in &self.files {
             if path.as_os_str() == "-" {
-                outcomes.extend(self.ingest(label!("standard input"), &mut io::stdin().lock())?);
+                outcomes.extend(self.read_input(label!("standard input"), &mut io::stdin().lock())?);
                 continue;
             }
             for file in list_files(path)? {
                 let name = file.display().to_string();
                 match open(&file, path) {
-                    Ok(mut opened) => outcomes.extend(self.ingest(&name, &mut opened)?),
+                    Ok(mut opened) => outcomes.extend(self.read_input(&name, &mut opened)?),
                     Err(error) if file == *path => return Err(unreadable(&file, &error)),
                     Err(error) => {
                         let refusal = Refusal::Unreadable { why: error.to_string() };
@@ -67,7 +67,7 @@ impl InputFiles {
                 }
             }
         }
-        let mut outcomes = joined(outcomes);
+        let mut outcomes = join_outcomes(outcomes);
         if let Some(part) = &self.only {
             keep_part(&mut outcomes, part)?;
         }
@@ -82,28 +82,35 @@ impl InputFiles {
         self.files.iter().filter(|path| path.as_os_str() != "-").try_for_each(|path| list_files(path).map(drop))
     }
 
-    /// Reads an input in chunks.
-    fn ingest(&self, name: &str, input: &mut dyn Read) -> Result<Vec<Outcome>, MeasureError> {
+    fn read_input(&self, name: &str, input: &mut dyn Read) -> Result<Vec<Outcome>, MeasureError> {
         let zone = self.time_zone.clone();
         let begin = self.begin.as_deref().and_then(|begin| time_in_utc(begin, zone.as_ref()));
-        let mut ingest = Ingest::new(FormatInput { name: name.to_owned(), begin, interval: self.interval, zone });
-        let mut buffer = vec![0; 256 << 10];
-        loop {
-            let read =
-                input.read(&mut buffer).map_err(|error| MeasureError::File(say!("cannot read {name}: {error}")))?;
-            if read == 0 || !ingest.feed(&buffer[..read]) {
-                break;
-            }
-        }
-        let mut outcomes = ingest.finish();
-        for outcome in &mut outcomes {
-            if let Outcome::Read(reading) = outcome {
-                // The waits of a thousand reports would exceed the memory.
-                reading.thin();
-            }
-        }
-        Ok(outcomes)
+        let format = FormatInput { name: name.to_owned(), begin, interval: self.interval, zone };
+        read_input(format, input).map_err(|error| MeasureError::File(say!("cannot read {name}: {error}")))
     }
+}
+
+/// Reads an input in chunks.
+///
+/// # Errors
+/// The input cannot be read.
+pub fn read_input(format: FormatInput, input: &mut dyn Read) -> io::Result<Vec<Outcome>> {
+    let mut ingest = Ingest::new(format);
+    let mut buffer = vec![0; 256 << 10];
+    loop {
+        let length = input.read(&mut buffer)?;
+        if length == 0 || !ingest.feed(&buffer[..length]) {
+            break;
+        }
+    }
+    let mut outcomes = ingest.finish();
+    for outcome in &mut outcomes {
+        if let Outcome::Read(reading) = outcome {
+            // The waits of a thousand reports would exceed the memory.
+            reading.thin();
+        }
+    }
+    Ok(outcomes)
 }
 
 /// Checks the start time of an input without times.
@@ -168,26 +175,26 @@ fn list_files(path: &Path) -> Result<Vec<PathBuf>, MeasureError> {
 
 /// Keeps the figures of a part; fails if there are none.
 fn keep_part(outcomes: &mut [Outcome], part: &str) -> Result<(), MeasureError> {
-    let existing = parts(outcomes.iter().filter_map(Outcome::reading));
-    if !existing.iter().any(|existing| existing.eq_ignore_ascii_case(part)) {
-        let near = nearest(part, existing.iter().copied());
-        let choose = match (near.as_slice(), existing.len()) {
+    let names = parts(outcomes.iter().filter_map(Outcome::reading));
+    if !names.iter().any(|name| name.eq_ignore_ascii_case(part)) {
+        let near = nearest(part, names.iter().copied());
+        let choose = match (near.as_slice(), names.len()) {
             (_, 0) => return Err(InvalidRequest::NoParts { part: part.to_owned() }.into()),
-            ([], _) => say!("parts are {}", existing.into_iter().take(MAX_NAMES).collect::<Vec<_>>().join(", ")),
+            ([], _) => say!("parts are {}", names.into_iter().take(MAX_NAMES).collect::<Vec<_>>().join(", ")),
             (near, _) => say!("did you mean {}?", one_of(near)),
         };
         return Err(InvalidRequest::UnknownPart { part: part.to_owned(), choose }.into());
     }
     for outcome in outcomes {
         if let Outcome::Read(reading) = outcome {
-            keep_parts(reading, |own| own.eq_ignore_ascii_case(part));
+            keep_parts(reading, |name| name.eq_ignore_ascii_case(part));
         }
     }
     Ok(())
 }
 
 /// Joins counters of the same scope from several inputs.
-fn joined(outcomes: Vec<Outcome>) -> Vec<Outcome> {
+pub fn join_outcomes(outcomes: Vec<Outcome>) -> Vec<Outcome> {
     let (mut places, mut readings, mut all) = (Vec::new(), Vec::new(), Vec::new());
     for (place, outcome) in outcomes.into_iter().enumerate() {
         match outcome {
@@ -223,8 +230,8 @@ fn list_entries(path: &Path) -> io::Result<Option<Vec<PathBuf>>> {
     Ok(Some(paths))
 }
 
-/// All files of a directory and its subdirectories by name; a file itself. What cannot be listed below the named path is a
-/// file that cannot be opened.
+/// All files of a directory and its subdirectories by name, or a file. A subdirectory that cannot be listed is returned as a
+/// file, whose opening fails.
 fn collect(path: &Path, depth: usize, files: &mut Vec<PathBuf>) -> Result<(), MeasureError> {
     let paths = match list_entries(path) {
         Ok(Some(paths)) => paths,

@@ -257,10 +257,10 @@ pub(crate) enum InvalidRequest {
     SeveralClaims(String),
     #[error("--capacity: {0} is too small for a volume: use a unit, such as 2TiB")]
     SmallCapacity(Bytes),
-    #[error("no reports of database {name:?}: the reports are of {existing}")]
-    UnknownDatabase { name: String, existing: String },
-    #[error("no reports of database {name:?}; did you mean {near}?: the reports are of {existing}")]
-    SimilarDatabase { name: String, near: String, existing: String },
+    #[error("no reports of database {name:?}: the reports are of {databases}")]
+    UnknownDatabase { name: String, databases: String },
+    #[error("no reports of database {name:?}; did you mean {near}?: the reports are of {databases}")]
+    SimilarDatabase { name: String, near: String, databases: String },
     #[error("the inputs have no load of storage: use reports of a database or host, such as AWR or iostat")]
     NoOperations,
     #[error("the reports are of several databases or hosts: choose one with --database: {0}")]

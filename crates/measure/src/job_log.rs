@@ -10,7 +10,7 @@ use plimsoll_record::Curve;
 
 use crate::error::MeasureError;
 use crate::invalid::InvalidRequest;
-use crate::runs::{Retained, parse_retained};
+use crate::runs::{StoredRun, parse_run_file};
 
 /// Maximum bytes of a log: kubelet rotates logs at 10 MiB by default.
 const MAX_BYTES: u64 = 256 << 20;
@@ -80,9 +80,9 @@ impl JobLog {
             let last = text.trim().lines().last().unwrap_or_default().to_owned();
             return Err(InvalidRequest::NoRunInLog { name, last }.into());
         }
-        match parse_retained(Path::new(&name), &self.bytes)? {
-            Retained::Curve(curve) => Ok(*curve),
-            Retained::Suite(suite) => Err(InvalidRequest::SuiteInLog { name, suite: suite.suite.clone() }.into()),
+        match parse_run_file(Path::new(&name), &self.bytes)? {
+            StoredRun::Curve(curve) => Ok(*curve),
+            StoredRun::Suite(suite) => Err(InvalidRequest::SuiteInLog { name, suite: suite.suite.clone() }.into()),
         }
     }
 }

@@ -17,7 +17,7 @@ use crate::sweep::{self, SweepResult};
 use crate::words::WorkingSet;
 
 /// Minimum size of a scratch file.
-const MIN_FILE: Bytes = Bytes::mib(16);
+const MIN_SCRATCH: Bytes = Bytes::mib(16);
 
 #[derive(Debug)]
 pub(crate) enum MeasuredLoad {
@@ -77,7 +77,7 @@ impl MeasuredLoad {
 
     /// Minimum size of a scratch file.
     pub(crate) fn min_scratch(&self) -> Bytes {
-        MIN_FILE.max(self.min_size())
+        MIN_SCRATCH.max(self.min_size())
     }
 
     /// Size of a scratch file for the available space: a part of it, or the extent of a recording.

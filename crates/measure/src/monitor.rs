@@ -12,12 +12,12 @@ pub trait Monitor {
     /// Progress of filling a scratch file of `size` bytes.
     fn filling(&mut self, filled: Bytes, size: Bytes);
 
-    /// Progress of a point, several times per second; computed only if it is shown.
+    /// Progress of a point, several times per second; computed only for a monitor that displays it.
     fn point_progress(&mut self, progress: &dyn Fn() -> PointProgress);
 
     fn point_done(&mut self, run: &Run);
 
-    /// The load line of the points so far; computed only if it is shown.
+    /// The load line of the points so far; computed only for a monitor that displays it.
     fn line_so_far(&mut self, line: &dyn Fn() -> Option<LoadLine>);
 
     fn notice(&mut self, text: &str);
@@ -26,7 +26,7 @@ pub trait Monitor {
     fn clear_progress(&mut self);
 }
 
-/// Progress of a point and of the whole measurement.
+/// Progress of a point and of its measurement.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PointProgress {
     /// Current phase, such as `open load`.
@@ -37,7 +37,7 @@ pub struct PointProgress {
     pub iops: f64,
     /// Recent 99th percentile.
     pub p99: Option<Span>,
-    /// Completed share of the whole measurement, 0 to 1.
+    /// Completed share of the measurement, 0 to 1.
     pub done: f64,
     /// Estimated remaining time.
     pub left: Span,

@@ -15,7 +15,7 @@ use crate::preset::Preset;
 const DEFAULT_PRESET: &str = "oltp";
 /// Capacity of loads without a run: products are as large as their limits need.
 const MIN_CAPACITY: Bytes = Bytes::gib(1);
-/// Addressed space without a run: more than caches of products hold; smaller products are addressed as a whole.
+/// Addressed space without a run: larger than caches of products; smaller products are addressed completely.
 const DEFAULT_SPACE: Bytes = Bytes::gib(64);
 
 /// A required load; absent values are those of a run.

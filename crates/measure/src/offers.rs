@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use plimsoll_catalogue::{
-    Catalogue, Commitment, Complaint, Config, Currency, Like, NoLike, Offer, OwnPrice, Price, PriceTerms,
+    Catalogue, Commitment, Complaint, Config, Currency, Date, Like, NoLike, Offer, OwnPrice, Price, PriceTerms,
 };
 use plimsoll_language::label;
 
@@ -52,7 +52,7 @@ pub struct OfferSources {
 /// Products and terms.
 #[derive(Debug)]
 pub struct Offers {
-    /// All known products.
+    /// Products of the catalogue and of the user.
     pub catalogue: Catalogue,
     /// Date, currency and region.
     pub terms: PriceTerms,
@@ -69,7 +69,7 @@ impl Offers {
         let OfferSources { products, prices, own_prices, commitment, terms } = sources;
         let mut catalogue = Catalogue::built_in();
         for path in products.as_deref().map_or_else(|| Ok(Vec::new()), product_files)? {
-            add(&mut catalogue, &path)?;
+            add_product_file(&mut catalogue, &path)?;
         }
         for prices in price_files::read_all(prices.as_deref())? {
             catalogue.add_imported(prices);
@@ -95,7 +95,7 @@ impl Offers {
         let parts = std::iter::once(&config.volume).chain(&config.machine);
         for part in parts.filter(|part| is_product_file(Path::new(&part.product))) {
             if self.catalogue.find(&part.product).is_err() {
-                add(&mut self.catalogue, Path::new(&part.product))?;
+                add_product_file(&mut self.catalogue, Path::new(&part.product))?;
             }
         }
         self.check_region()?;
@@ -106,8 +106,8 @@ impl Offers {
     fn check_region(&self) -> Result<(), MeasureError> {
         let regions = self.catalogue.regions();
         let Some(region) = self.terms.regions().find(|region| !regions.contains(region)) else { return Ok(()) };
-        let existing: Vec<&str> = regions.into_iter().collect();
-        Err(InvalidRequest::UnpricedRegion { region: region.to_owned(), priced: existing.join(", ") }.into())
+        let names: Vec<&str> = regions.into_iter().collect();
+        Err(InvalidRequest::UnpricedRegion { region: region.to_owned(), priced: names.join(", ") }.into())
     }
 
     /// The offer of a configuration.
@@ -150,8 +150,8 @@ impl Offers {
         let currency = self.terms.currency.unwrap_or_else(default_currency);
         let currencies = self.catalogue.currencies();
         if !currencies.contains(&currency) {
-            let existing: Vec<String> = currencies.iter().map(ToString::to_string).collect();
-            return Err(InvalidRequest::UnpricedCurrency { currency, priced: existing.join(", ") }.into());
+            let codes: Vec<String> = currencies.iter().map(ToString::to_string).collect();
+            return Err(InvalidRequest::UnpricedCurrency { currency, priced: codes.join(", ") }.into());
         }
         let is_other = |own: &&OwnPrice| own.currency().is_some_and(|stated| stated != currency);
         if let Some(own) = self.own_prices.iter().find(is_other) {
@@ -160,6 +160,11 @@ impl Offers {
         self.check_region()?;
         Ok(PriceTerms { currency: Some(currency), ..self.terms.clone() })
     }
+}
+
+/// The day of a time in its time zone.
+pub fn date_of(time: &jiff::Zoned) -> Date {
+    Date::day(time.year().unsigned_abs(), time.month().unsigned_abs(), time.day().unsigned_abs())
 }
 
 /// The default currency.
@@ -176,7 +181,7 @@ pub fn check_product_file(path: &Path) -> Result<Vec<Complaint>, MeasureError> {
     Ok(plimsoll_catalogue::check_product(&path.display().to_string(), &text, &table_reader(path)))
 }
 
-fn add(catalogue: &mut Catalogue, path: &Path) -> Result<(), MeasureError> {
+fn add_product_file(catalogue: &mut Catalogue, path: &Path) -> Result<(), MeasureError> {
     let text = read_product_text(path)?;
     let added = catalogue.add(&path.display().to_string(), &text, &table_reader(path));
     added.map_err(|complaints| refuse_file(&complaints))
@@ -192,9 +197,8 @@ pub fn refuse_file(complaints: &[Complaint]) -> MeasureError {
 fn table_reader(path: &Path) -> impl Fn(&str) -> Option<String> {
     let folder = path.parent().map(Path::to_owned).unwrap_or_default();
     move |name| {
-        // Only files in the same directory.
-        let plain = Path::new(name).components().count() == 1 && !name.starts_with('.');
-        plain.then(|| read_product_text(&folder.join(name)).ok()).flatten()
+        let is_in_directory = Path::new(name).components().count() == 1 && !name.starts_with('.');
+        is_in_directory.then(|| read_product_text(&folder.join(name)).ok()).flatten()
     }
 }
 
@@ -212,11 +216,8 @@ pub fn read_product_text(path: &Path) -> Result<String, MeasureError> {
 }
 
 fn product_files(folder: &Path) -> Result<Vec<PathBuf>, MeasureError> {
-    let entries =
-        fs::read_dir(folder).map_err(|error| MeasureError::usage(format!("{}: {error}", folder.display())))?;
-    let mut files: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
+    let mut files = price_files::list_folder(folder)?;
     files.retain(|path| is_product_file(path));
-    files.sort();
     Ok(files)
 }
 

@@ -1,4 +1,4 @@
-//! Conversion of options to a plan. Pure: checks options against each other, and against the storage once it is known.
+//! Conversion of options to a plan. Pure: checks options against each other, and against size and alignment of the storage.
 
 use plimsoll_analyse::{Precision, SlotPlan, SweepPlan};
 use plimsoll_language::label;
@@ -23,13 +23,13 @@ const MAX_STORAGE_DEPTH: u32 = 4096;
 /// Maximum queue depth of a model, which has neither: the entries of a queue of `NVMe`.
 const MAX_MODEL_DEPTH: u32 = 1 << 16;
 /// Minimum operations of a simulated point as a multiple of its depth, so that the queue has a steady state.
-const MIN_TURNS: f64 = 20.0;
+const MIN_QUEUE_TURNS: f64 = 20.0;
 /// Maximum queue depth of a sweep by default.
 const MAX_SWEEP_DEPTH: u32 = 256;
 /// Shorter measurements have a single scout pass and short slots.
-const SHORT: Span = Span::from_secs(20);
+const SHORT_MEASUREMENT: Span = Span::from_secs(20);
 /// Measurements of at least this length have slots of a second.
-const LONG: Span = Span::from_secs(200);
+const LONG_MEASUREMENT: Span = Span::from_secs(200);
 /// Share of the measuring time for sustaining the load line.
 const HOLD_SHARE: f64 = 0.2;
 /// Maximum arrivals per second of a loop.
@@ -121,11 +121,11 @@ impl Effort {
             operations: None,
             precision,
         };
-        let worth = |operations: f64, effort: Self| Self { operations: Some(operations), ..effort };
+        let with_operations = |operations: f64, effort: Self| Self { operations: Some(operations), ..effort };
         match options.effort {
-            EffortLevel::Quick => worth(10_000.0, effort(10, 3, 2, 500, 1, rough)),
-            EffortLevel::Standard => worth(50_000.0, effort(44, 10, 8, 1_000, 5, usual)),
-            EffortLevel::Thorough => worth(500_000.0, effort(520, 60, 32, 6_000, 60, fine)),
+            EffortLevel::Quick => with_operations(10_000.0, effort(10, 3, 2, 500, 1, rough)),
+            EffortLevel::Standard => with_operations(50_000.0, effort(44, 10, 8, 1_000, 5, usual)),
+            EffortLevel::Thorough => with_operations(500_000.0, effort(520, 60, 32, 6_000, 60, fine)),
             EffortLevel::Within(measuring) => {
                 let point = ((measuring / 40).max(Span::from_millis(200)), measuring / 4);
                 Self { measuring, point, ..effort(0, 12, 8, 0, 0, usual) }
@@ -141,7 +141,7 @@ impl MeasurePlan {
         check_depths(options, &preset, target)?;
         check_points(options, &preset)?;
         let mut templates = preset.streams;
-        override_first(&mut templates[0], load)?;
+        apply_load_options(&mut templates[0], load)?;
         let effort = Effort::of(options);
         let fixed = options.depths.clone().or_else(|| preset.depths.filter(|_| options.rates.is_none()));
         let repetitions = options.repetitions;
@@ -191,12 +191,12 @@ impl MeasurePlan {
     }
 
     /// The plan for a model, whose time is free: the duration of points follows from the required operations if the
-    /// rate is known, and the load line is always sustained. Durations given by the user stay.
+    /// rate is given, and the load line is always sustained. Durations given by the user stay.
     pub fn in_virtual_time(&self, iops: Option<f64>) -> Self {
         let mut plan = self.clone();
         if let Some((operations, iops)) = self.effort.operations.zip(iops) {
             let deepest = self.sweep.depths.iter().flatten().max().copied().unwrap_or(0);
-            let operations = operations.max(MIN_TURNS * f64::from(deepest));
+            let operations = operations.max(MIN_QUEUE_TURNS * f64::from(deepest));
             let least = Span::from_secs_f64(operations / iops).max(Span::from_millis(10));
             plan.sweep.least_point = least;
             plan.sweep.max_point = least * 5;
@@ -269,8 +269,10 @@ impl MeasurePlan {
     /// Further sequential streams have separate regions at the end, as log files do.
     pub fn place(&self, size: Bytes, grid: Grid) -> Result<Vec<StreamSpec>, MeasureError> {
         self.check_grid(grid)?;
-        let alone = |index: usize, template: &Template| index > 0 && template.pattern == Pattern::Sequential;
-        let logs = self.templates.iter().enumerate().filter(|(index, template)| alone(*index, template)).count() as u64;
+        let has_own_region = |index: usize, template: &Template| index > 0 && template.pattern == Pattern::Sequential;
+        let logs =
+            self.templates.iter().enumerate().filter(|(index, template)| has_own_region(*index, template)).count()
+                as u64;
         let part = Bytes::new(size.get() / 16).round_down(Bytes::mib(1));
         // Logs begin at multiples of a MiB.
         let shared =
@@ -278,7 +280,7 @@ impl MeasurePlan {
         let mut logs_before = 0;
         let mut streams = Vec::new();
         for (index, template) in self.templates.iter().enumerate() {
-            let region = if alone(index, template) {
+            let region = if has_own_region(index, template) {
                 logs_before += 1;
                 Region { start: shared.get() + (logs_before - 1) * part.get(), length: part }
             } else {
@@ -326,8 +328,8 @@ impl MeasurePlan {
 
 /// Slots for a measuring time.
 fn slot_plan(measuring: Span, seed: u64) -> SlotPlan {
-    let is_short = measuring < SHORT;
-    let longest = if measuring < LONG { Span::from_millis(500) } else { Span::from_secs(1) };
+    let is_short = measuring < SHORT_MEASUREMENT;
+    let longest = if measuring < LONG_MEASUREMENT { Span::from_millis(500) } else { Span::from_secs(1) };
     SlotPlan {
         least: if is_short { measuring / 40 } else { (measuring / 88).min(longest) },
         longest: measuring / 40,
@@ -409,7 +411,7 @@ fn check_points(options: &SweepOptions, preset: &Preset) -> Result<(), MeasureEr
 }
 
 /// Applies the options of the load to the preset's first stream.
-fn override_first(first: &mut Template, load: &LoadOptions) -> Result<(), MeasureError> {
+fn apply_load_options(first: &mut Template, load: &LoadOptions) -> Result<(), MeasureError> {
     if let Some(sizes) = &load.block_size {
         first.mix.sizes = sizes.clone();
     }

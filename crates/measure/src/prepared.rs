@@ -1,5 +1,4 @@
-//! A prepared measurement: its target is open, and everything was checked that has to be valid before the first
-//! operation.
+//! A prepared measurement: its target is open, and its request has passed all checks that need no operation.
 
 mod disk;
 mod export;
@@ -163,7 +162,7 @@ impl Prepared {
     ) -> Result<Curve, MeasureError> {
         let Begun { started, clock, mut evidence, streams, volume, .. } = begun;
         evidence.activity = activity;
-        evidence.aside = result.aside.clone();
+        evidence.omitted = result.omitted.clone();
         let mut findings = std::mem::take(&mut self.findings);
         findings.extend(self.load.findings());
         findings.extend(match &self.target {

@@ -71,9 +71,9 @@ struct PresetFile {
 struct StreamFile {
     name: String,
     block_size: String,
-    #[serde(default = "all")]
+    #[serde(default = "all_reads")]
     reads: f64,
-    #[serde(default = "uniform")]
+    #[serde(default = "uniform_pattern")]
     pattern: String,
     #[serde(default)]
     durable: bool,
@@ -83,11 +83,11 @@ struct StreamFile {
     depth: Option<u32>,
 }
 
-fn all() -> f64 {
+fn all_reads() -> f64 {
     100.0
 }
 
-fn uniform() -> String {
+fn uniform_pattern() -> String {
     "uniform".into()
 }
 
@@ -110,34 +110,35 @@ impl Preset {
             let line = error.span().map_or(1, |span| text[..span.start].matches('\n').count() + 1);
             MeasureError::usage(format!("{name}, line {line}: {}", error.message()))
         })?;
-        let wrong = |what: &str, error: &dyn std::fmt::Display| MeasureError::usage(format!("{name}, {what}: {error}"));
-        let objective = file.objective.map(|text| text.parse()).transpose().map_err(|e| wrong("objective", &e))?;
-        let streams: Result<Vec<_>, _> = file.stream.iter().enumerate().map(|(i, s)| template(name, i, s)).collect();
+        let invalid = |key: &str, error: &dyn std::fmt::Display| MeasureError::usage(format!("{name}, {key}: {error}"));
+        let objective = file.objective.map(|text| text.parse()).transpose().map_err(|e| invalid("objective", &e))?;
+        let streams: Result<Vec<_>, _> =
+            file.stream.iter().enumerate().map(|(i, s)| parse_template(name, i, s)).collect();
         let streams = streams?;
         if streams.is_empty() || streams.len() > 16 {
-            return Err(wrong("stream", &label!("1 to 16 streams are required")));
+            return Err(invalid("stream", &label!("1 to 16 streams are required")));
         }
         let (about, depths, max_depth, buffered) = (file.about, file.depths, file.max_depth, file.buffered);
         Ok(Self { about, depths, max_depth, buffered, objective, streams })
     }
 }
 
-fn template(preset: &str, index: usize, file: &StreamFile) -> Result<Template, MeasureError> {
-    let wrong = |what: &str, error: &dyn std::fmt::Display| {
-        MeasureError::usage(format!("{preset}, stream {:?}, {what}: {error}", file.name))
+fn parse_template(preset: &str, index: usize, file: &StreamFile) -> Result<Template, MeasureError> {
+    let invalid = |key: &str, error: &dyn std::fmt::Display| {
+        MeasureError::usage(format!("{preset}, stream {:?}, {key}: {error}", file.name))
     };
-    let BlockSizes(sizes) = file.block_size.parse().map_err(|error| wrong("block_size", &error))?;
-    let Percent(reads) = file.reads.to_string().parse().map_err(|error| wrong("reads", &error))?;
-    let PatternWord(pattern) = file.pattern.parse().map_err(|error| wrong("pattern", &error))?;
+    let BlockSizes(sizes) = file.block_size.parse().map_err(|error| invalid("block_size", &error))?;
+    let Percent(reads) = file.reads.to_string().parse().map_err(|error| invalid("reads", &error))?;
+    let PatternWord(pattern) = file.pattern.parse().map_err(|error| invalid("pattern", &error))?;
     let pace = match (index, file.rate, file.depth) {
-        (_, Some(_), Some(_)) => return Err(wrong("rate", &InvalidRequest::RateAndDepth)),
+        (_, Some(_), Some(_)) => return Err(invalid("rate", &InvalidRequest::RateAndDepth)),
         (0, None, None) => None,
-        (0, ..) => return Err(wrong("rate", &InvalidRequest::FirstPace)),
+        (0, ..) => return Err(invalid("rate", &InvalidRequest::FirstPace)),
         (_, Some(rate), None) if rate > 0 => {
             Some(Pace::Open { rate: Iops::per_second(rate), arrival: plimsoll_load::Arrival::Poisson })
         }
         (_, None, Some(depth)) if depth > 0 => Some(Pace::Closed { depth }),
-        _ => return Err(wrong("rate", &InvalidRequest::FurtherPace)),
+        _ => return Err(invalid("rate", &InvalidRequest::FurtherPace)),
     };
     let mix = Mix { sizes, reads, durable: file.durable, flush_every: file.flush_every };
     Ok(Template { name: file.name.clone(), mix, pattern, pace })

@@ -31,15 +31,21 @@ pub fn merge_prices(folder: &Path, mut prices: ImportedPrices) -> Result<(), Mea
 /// Imported prices, by name of their files.
 pub(crate) fn read_all(folder: Option<&Path>) -> Result<Vec<ImportedPrices>, MeasureError> {
     let Some(folder) = folder.filter(|folder| folder.is_dir()) else { return Ok(Vec::new()) };
-    let entries =
-        fs::read_dir(folder).map_err(|error| MeasureError::usage(format!("{}: {error}", folder.display())))?;
-    let mut paths: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
+    let mut paths = list_folder(folder)?;
     paths.retain(|path| {
         let is_hidden = path.file_name().is_some_and(|name| name.to_string_lossy().starts_with('.'));
         !is_hidden && path.extension().is_some_and(|end| end == "json")
     });
-    paths.sort();
     paths.iter().map(|path| read(path)).collect()
+}
+
+/// Paths of the entries of a directory, by name.
+pub(crate) fn list_folder(folder: &Path) -> Result<Vec<PathBuf>, MeasureError> {
+    let entries =
+        fs::read_dir(folder).map_err(|error| MeasureError::usage(format!("{}: {error}", folder.display())))?;
+    let mut paths: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
+    paths.sort();
+    Ok(paths)
 }
 
 fn read(path: &Path) -> Result<ImportedPrices, MeasureError> {

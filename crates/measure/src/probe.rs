@@ -34,8 +34,8 @@ pub fn fill(
         filled += series[counted..].iter().map(|slice| slice.tally.bytes()).sum::<u64>();
         counted = series.len();
         monitor.filling(Bytes::new(filled).min(size), size);
-        let enough = filled >= size.get() || monitor.is_interrupted();
-        if enough { Onward::Break(()) } else { Onward::Continue(()) }
+        let is_complete = filled >= size.get() || monitor.is_interrupted();
+        if is_complete { Onward::Break(()) } else { Onward::Continue(()) }
     });
     storage.threads = threads;
     let written: u64 = point?.loops.series.iter().map(|slice| slice.tally.bytes()).sum();
@@ -79,11 +79,11 @@ pub fn measure_commit(storage: &mut Storage, size: Bytes) -> Result<Option<Span>
 pub fn measure_compression(storage: &mut Storage, size: Bytes) -> Result<Option<f64>, Fault> {
     let spec = probe_stream(Bytes::kib(128), 0.0, Pattern::Uniform, size, Pace::Closed { depth: 8 });
     let mut bytes = [0, 0];
-    let usual = storage.compressible;
+    let configured = storage.compressible;
     for turn in 0..4 {
         storage.compressible = f64::from(turn % 2);
         let tally = measure_tally(storage, &spec, Span::from_millis(150));
-        storage.compressible = usual;
+        storage.compressible = configured;
         bytes[turn as usize % 2] += tally?.bytes();
     }
     Ok((bytes[0] > 0).then(|| bytes[1] as f64 / bytes[0] as f64))

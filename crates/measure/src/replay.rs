@@ -1,6 +1,6 @@
 //! Replays of a recorded load on a model or storage, with recorded arrival times or at fixed depths.
 //!
-//! [`Replays`] is the interface of targets.
+//! [`ReplayTarget`] is the interface of targets.
 
 mod model;
 mod recording;
@@ -27,14 +27,14 @@ use crate::sweep::{SweepResult, build_run, recent_rate};
 pub use recording::{Recording, ReplayedPart};
 
 /// Default queue depth of `--as-fast-as-possible`.
-const DEPTH: u32 = 32;
+const DEFAULT_DEPTH: u32 = 32;
 /// Approximate number of slices of a run.
 const SLICES: u64 = 1_200;
 /// Assumed rate of storage with unknown rate.
 const ASSUMED_IOPS: f64 = 10_000.0;
 /// A replay that lags behind ends after this multiple of the recording's duration, but not before the minimum.
 const TIMEOUT_FACTOR: u64 = 4;
-const TIMEOUT_MIN: Span = Span::from_secs(10);
+const MIN_TIMEOUT: Span = Span::from_secs(10);
 /// A closed replay without completions for this long ends.
 const STALL_TIMEOUT: Span = Span::from_secs(600);
 
@@ -50,7 +50,7 @@ pub struct Playback<'a> {
     pub seed: u64,
 }
 
-pub trait Replays {
+pub trait ReplayTarget {
     /// Minimum length of slices.
     const SHORTEST_SLICE: Span;
 
@@ -68,7 +68,7 @@ pub trait Replays {
 #[derive(Debug)]
 pub struct Replaying {
     recording: Recording,
-    offers: Vec<Tempo>,
+    tempos: Vec<Tempo>,
     seed: u64,
     compressible: f64,
     objective: Option<Objective>,
@@ -83,7 +83,7 @@ impl Replaying {
         sweep: &SweepOptions,
         target: TargetKind,
     ) -> Result<Self, MeasureError> {
-        let offers = list_offers(options, sweep, target)?;
+        let tempos = list_tempos(options, sweep, target)?;
         let part = match target {
             _ if options.reads_only => ReplayedPart::Reads,
             TargetKind::Model => ReplayedPart::All,
@@ -92,7 +92,7 @@ impl Replaying {
         let recording = Recording::scan(&options.trace, part)?;
         let (compressible, seed) = (load.compressible, load.seed);
         let (objective, stop_on_error) = (sweep.objective, sweep.stop_on_error);
-        let replaying = Self { recording, offers, seed, compressible, objective, stop_on_error };
+        let replaying = Self { recording, tempos, seed, compressible, objective, stop_on_error };
         if target == TargetKind::Storage {
             replaying.check_memory()?;
         }
@@ -117,9 +117,9 @@ impl Replaying {
     }
 
     /// Replays the recording once with its arrival times, or once per depth.
-    pub fn run<R: Replays>(&self, target: &mut R, monitor: &mut dyn Monitor) -> SweepResult {
+    pub fn run<R: ReplayTarget>(&self, target: &mut R, monitor: &mut dyn Monitor) -> SweepResult {
         let mut result = SweepResult::default();
-        for tempo in &self.offers {
+        for tempo in &self.tempos {
             let (point, fault, duration) = self.offer(target, *tempo, monitor);
             result.spent += total_span(&point.loops.series);
             let fault = fault.or_else(|| silence_fault(&point.loops, monitor));
@@ -148,7 +148,7 @@ impl Replaying {
     /// Conditions: the recording and its average load.
     pub fn conditions(&self, direct: bool) -> Conditions {
         let Outline { span, .. } = *self.recording.outline();
-        let scale = self.offers.iter().find_map(|tempo| match tempo {
+        let scale = self.tempos.iter().find_map(|tempo| match tempo {
             Tempo::Recorded { scale } => Some(*scale),
             Tempo::Closed { .. } => None,
         });
@@ -171,7 +171,7 @@ impl Replaying {
             mix: self.recording.outline().mix.clone(),
             pattern: Pattern::Recorded,
             region: Region::first(self.recording.reach()),
-            pace: self.pace(self.offers[0]),
+            pace: self.pace(self.tempos[0]),
         }
     }
 
@@ -186,7 +186,7 @@ impl Replaying {
     }
 
     /// Runs a replay; returns its result, its fault and its expected duration.
-    fn offer<R: Replays>(
+    fn offer<R: ReplayTarget>(
         &self,
         target: &mut R,
         tempo: Tempo,
@@ -248,7 +248,7 @@ impl Replaying {
 
     /// Fails if the buffers for a depth exceed the memory limit.
     fn check_memory(&self) -> Result<(), MeasureError> {
-        let depths = self.offers.iter().filter_map(|tempo| match tempo {
+        let depths = self.tempos.iter().filter_map(|tempo| match tempo {
             Tempo::Closed { depth } => Some(*depth),
             Tempo::Recorded { .. } => None,
         });
@@ -294,7 +294,7 @@ impl ReplayProgress {
         let elapsed = series.last().map_or(Span::ZERO, end);
         monitor.point_progress(&|| self.progress(series, elapsed));
         let is_stalled = match self.duration {
-            Some(duration) => elapsed >= duration * TIMEOUT_FACTOR + TIMEOUT_MIN,
+            Some(duration) => elapsed >= duration * TIMEOUT_FACTOR + MIN_TIMEOUT,
             // The initial rate does not predict the duration, as burst credits may run out.
             None => elapsed - self.last_completion >= STALL_TIMEOUT,
         };
@@ -329,13 +329,13 @@ fn silence_fault(loops: &LoopResult, monitor: &dyn Monitor) -> Option<Fault> {
     })
 }
 
-fn list_offers(options: &ReplayOptions, sweep: &SweepOptions, target: TargetKind) -> Result<Vec<Tempo>, MeasureError> {
+fn list_tempos(options: &ReplayOptions, sweep: &SweepOptions, target: TargetKind) -> Result<Vec<Tempo>, MeasureError> {
     if sweep.threads != 1 {
         return Err(InvalidRequest::ReplayThreads.into());
     }
     let (depths, scale) = (&sweep.depths, options.time_scale.unwrap_or(1.0));
     if options.as_fast_as_possible {
-        let depths = depths.clone().unwrap_or_else(|| vec![DEPTH]);
+        let depths = depths.clone().unwrap_or_else(|| vec![DEFAULT_DEPTH]);
         let max = target.max_depth();
         if let Some(&depth) = depths.iter().find(|depth| !(1..=max).contains(depth)) {
             return Err(InvalidRequest::QueueDepth { depth, max }.into());

@@ -78,7 +78,7 @@ impl MeasurementRequest {
     }
 
     /// The measured size of a target of `available` bytes.
-    pub(crate) fn size_of_existing(&self, available: Bytes) -> Result<Bytes, MeasureError> {
+    pub(crate) fn choose_size(&self, available: Bytes) -> Result<Bytes, MeasureError> {
         match self.size {
             Some(size) if size > available => {
                 Err(InvalidRequest::TargetSize { path: self.path.display().to_string(), available, size }.into())

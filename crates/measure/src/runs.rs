@@ -19,29 +19,29 @@ use crate::imports;
 use crate::invalid::InvalidRequest;
 
 /// Maximum size of a run file.
-const LARGEST_RUN: u64 = 1 << 30;
+const MAX_RUN_BYTES: u64 = 1 << 30;
 /// The objective has to be at least this multiple of the generator's lateness.
 const LATENESS_MARGIN: u64 = 5;
-/// Number of characters of the subject in names of runs.
-const LEAST_NAME: usize = 30;
+/// Number of characters of a subject that are compared with names of runs, which are truncated.
+const SUBJECT_PREFIX: usize = 30;
 /// Number of characters of a name after its time.
-const NAME_MAX: usize = 80;
+const MAX_NAME: usize = 80;
 /// Maximum number of characters of a note.
 const MAX_NOTE: usize = 120;
 /// Maximum number of characters of a label.
-const LABEL_MAX: usize = 30;
+const MAX_LABEL: usize = 30;
 /// Prefix of names of kept suites after their time.
-const SUITE: &str = "suite-";
+const SUITE_PREFIX: &str = "suite-";
 /// Maximum number of earlier runs for the scatter between runs.
 const MAX_HISTORY: usize = 20;
 /// Name of the newest complete run; `last~1` is the previous.
 pub const LAST: &str = "last";
 /// Maximum number of names in a message.
-const MAX_NAMES: usize = 5;
+const MAX_LISTED: usize = 5;
 
 /// A kept result.
 #[derive(Debug)]
-pub enum Retained {
+pub enum StoredRun {
     /// Runs of a load.
     Curve(Box<Curve>),
     /// Steps of a benchmark.
@@ -65,8 +65,8 @@ impl FromStr for RunLabel {
         let is_letter = |c: char| c.is_ascii_alphanumeric() || c == '-';
         let is_label = text.starts_with(|c: char| c.is_ascii_alphabetic()) && text.chars().all(is_letter);
         // These have a meaning as the names of runs.
-        let is_reserved = text == LAST || text.starts_with(SUITE);
-        if is_label && !is_reserved && text.len() <= LABEL_MAX { Ok(Self(text.to_owned())) } else { Err(InvalidLabel) }
+        let is_reserved = text == LAST || text.starts_with(SUITE_PREFIX);
+        if is_label && !is_reserved && text.len() <= MAX_LABEL { Ok(Self(text.to_owned())) } else { Err(InvalidLabel) }
     }
 }
 
@@ -74,7 +74,7 @@ impl RunLabel {
     /// A name of letters, digits, dots and hyphens as a label: cut, without dots, and after `pvc-` if it would not be one, as
     /// names of claims.
     pub fn of_name(name: &str) -> Self {
-        let label = |text: &str| text.replace('.', "-").chars().take(LABEL_MAX).collect::<String>().parse();
+        let label = |text: &str| text.replace('.', "-").chars().take(MAX_LABEL).collect::<String>().parse();
         label(name)
             .or_else(|_| label(&format!("pvc-{name}")))
             .expect("letters, digits and hyphens after a letter are a label")
@@ -82,7 +82,7 @@ impl RunLabel {
 }
 
 /// Label, source and subject of a run.
-fn labelled(curve: &Curve, label: Option<&RunLabel>) -> String {
+fn name_curve(curve: &Curve, label: Option<&RunLabel>) -> String {
     let label = label.map_or_else(String::new, |label| format!("{}-", label.0));
     format!("{label}{}-{}", curve.source.word(), curve.subject.name)
 }
@@ -98,23 +98,23 @@ impl RunStore {
     /// Keeps a run, once, under a name of its time, its label, if any, and its subject. Returns the path.
     pub fn keep(&self, curve: &Curve, label: Option<&RunLabel>) -> Result<PathBuf, MeasureError> {
         let json = curve.to_json();
-        let is_same = |path: &Path| fs::read(path).is_ok_and(|existing| existing == json);
-        let path = self.place_unless(curve.started.as_deref(), &labelled(curve, label), is_same)?;
+        let is_same = |path: &Path| fs::read(path).is_ok_and(|bytes| bytes == json);
+        let path = self.unused_path_unless(curve.started.as_deref(), &name_curve(curve, label), is_same)?;
         write_atomically(&path, &json)?;
         Ok(path)
     }
 
     /// Renames a kept run to a label. Returns the new path.
     pub fn relabel(&self, name: &Path, label: &RunLabel) -> Result<PathBuf, MeasureError> {
-        let from = self.find(name, Among::Both)?;
-        let Retained::Curve(curve) = load_found(&from)? else {
+        let from = self.find(name, RunKinds::All)?;
+        let StoredRun::Curve(curve) = load_run_file(&from)? else {
             return Err(InvalidRequest::SuiteLabel(name.display().to_string()).into());
         };
-        let to = self.place(curve.started.as_deref(), &labelled(&curve, Some(label)))?;
+        let to = self.unused_path(curve.started.as_deref(), &name_curve(&curve, Some(label)))?;
         let attempt = || format!("renaming {}", from.display());
         fs::rename(&from, &to).map_err(|source| Fault { attempt: attempt(), source })?;
         // Few runs have notes.
-        let _ = fs::rename(note_of(&from), note_of(&to));
+        let _ = fs::rename(note_path(&from), note_path(&to));
         Ok(to)
     }
 
@@ -123,7 +123,7 @@ impl RunStore {
     pub fn remove(&self, names: &[PathBuf]) -> Result<Vec<String>, MeasureError> {
         let all = self.list();
         let mut paths: Vec<PathBuf> =
-            names.iter().map(|name| self.find(name, Among::Both)).collect::<Result<_, _>>()?;
+            names.iter().map(|name| self.find(name, RunKinds::All)).collect::<Result<_, _>>()?;
         paths.sort();
         paths.dedup();
         if let Some(other) = paths.iter().find(|path| !all.contains(path)) {
@@ -142,17 +142,17 @@ impl RunStore {
     }
 
     /// The kept run of exactly this name.
-    pub fn find_exact(&self, name: &str) -> Option<KeptFile> {
+    pub fn find_exact(&self, name: &str) -> Option<RunFile> {
         let is_name = Path::new(name).file_name().is_some_and(|file| file == name);
         let path = self.folder.as_ref().filter(|_| is_name)?.join(format!("{name}.json"));
-        path.is_file().then_some(KeptFile(path))
+        path.is_file().then_some(RunFile(path))
     }
 
     /// Keeps a suite under a name of its time, suite and subject, and the snapshots of its database next to it, to which
     /// the suite refers. Returns the path.
     pub fn keep_suite(&self, suite: &mut SuiteRun, snapshots: Option<Snapshots>) -> Result<PathBuf, MeasureError> {
-        let name = format!("{SUITE}{}-{}-{}", suite.suite, suite.source.word(), suite.subject.name);
-        let path = self.place(suite.started.as_deref(), &name)?;
+        let name = format!("{SUITE_PREFIX}{}-{}-{}", suite.suite, suite.source.word(), suite.subject.name);
+        let path = self.unused_path(suite.started.as_deref(), &name)?;
         if let Some((side, snapshots)) = suite.database.as_mut().zip(snapshots) {
             let stem = path.file_stem().unwrap_or_default().to_string_lossy();
             let path = path.with_file_name(format!("{stem}-snapshots.jsonl"));
@@ -168,17 +168,17 @@ impl RunStore {
     /// # Errors
     /// There is no directory, or it cannot be made or written.
     pub fn check_writable(&self) -> Result<(), MeasureError> {
-        let path = self.place(None, "")?;
+        let path = self.unused_path(None, "")?;
         plimsoll_device::check_writable(&path).map_err(MeasureError::usage)
     }
 
     /// An unused path.
-    fn place(&self, started: Option<&str>, name: &str) -> Result<PathBuf, MeasureError> {
-        self.place_unless(started, name, |_| false)
+    fn unused_path(&self, started: Option<&str>, name: &str) -> Result<PathBuf, MeasureError> {
+        self.unused_path_unless(started, name, |_| false)
     }
 
     /// An unused path, or that of the same run.
-    fn place_unless(
+    fn unused_path_unless(
         &self,
         started: Option<&str>,
         name: &str,
@@ -188,7 +188,7 @@ impl RunStore {
         let attempt = || format!("making {}", folder.display());
         fs::create_dir_all(folder).map_err(|source| Fault { attempt: attempt(), source })?;
         let moment: String = started.unwrap_or("").chars().filter(char::is_ascii_digit).take(14).collect();
-        let name: String = file_name(name).chars().take(NAME_MAX).collect();
+        let name: String = file_name(name).chars().take(MAX_NAME).collect();
         let stem = format!("{moment}-{}", name.trim_matches('-'));
         let mut path = folder.join(format!("{stem}.json"));
         let mut number = 1;
@@ -210,18 +210,18 @@ impl RunStore {
 
     /// The objective chosen or reused by the last complete run of this load on this subject.
     pub fn chosen_objective(&self, subject: &str, streams: &[StreamSpec]) -> Option<Objective> {
-        let same_load = |retained: &[StreamSpec]| {
-            let both = || retained.iter().zip(streams);
-            retained.len() == streams.len() && both().all(|(a, b)| a.mix == b.mix && a.pattern == b.pattern)
+        let same_load = |earlier: &[StreamSpec]| {
+            let both = || earlier.iter().zip(streams);
+            earlier.len() == streams.len() && both().all(|(a, b)| a.mix == b.mix && a.pattern == b.pattern)
         };
         self.complete_runs_of(subject).find_map(|curve| {
-            let chose = curve.basis.is_some_and(|basis| match basis.origin {
+            let is_reusable = curve.basis.is_some_and(|basis| match basis.origin {
                 ObjectiveOrigin::Given | ObjectiveOrigin::Shared => false,
                 // An objective chosen for a late generator does not depend on the storage.
                 ObjectiveOrigin::Chosen { light_p99 } => basis.lateness_p99 * LATENESS_MARGIN <= light_p99 * 2,
                 ObjectiveOrigin::Retained => true,
             });
-            (chose && same_load(&curve.conditions.streams))
+            (is_reusable && same_load(&curve.conditions.streams))
                 .then(|| curve.load_line.map(|line| line.objective()))
                 .flatten()
         })
@@ -258,10 +258,10 @@ impl RunStore {
     fn named_runs_of(&self, subject: &str) -> impl Iterator<Item = (String, Curve)> {
         let name = file_name(subject).trim_matches('-').to_owned();
         // Names are truncated.
-        let begin = name.get(..LEAST_NAME).unwrap_or(&name).to_owned();
+        let begin = name.get(..SUBJECT_PREFIX).unwrap_or(&name).to_owned();
         let named = move |path: &PathBuf| path.file_stem().is_some_and(|stem| stem.to_string_lossy().contains(&begin));
-        self.list().into_iter().rev().filter(named).filter_map(move |path| match load_found(&path) {
-            Ok(Retained::Curve(curve)) if curve.ended == EndReason::Complete && curve.subject.name == subject => {
+        self.list().into_iter().rev().filter(named).filter_map(move |path| match load_run_file(&path) {
+            Ok(StoredRun::Curve(curve)) if curve.ended == EndReason::Complete && curve.subject.name == subject => {
                 Some((name_run(&path), *curve))
             }
             _ => None,
@@ -290,7 +290,7 @@ impl RunStore {
     /// Reads all curves of a file: of a run, or of each load of a benchmark's results.
     pub fn load_all(&self, name: &Path) -> Result<Vec<Curve>, MeasureError> {
         match read_imported(name)? {
-            Some((_, imported)) => Ok(imported.into_iter().map(|one| one.curve).collect()),
+            Some((_, imported)) => Ok(imported.into_iter().map(|entry| entry.curve).collect()),
             None => self.load(name).map(|curve| vec![curve]),
         }
     }
@@ -298,24 +298,24 @@ impl RunStore {
     /// Reads a curve, with its path as given or its name.
     pub fn load_named(&self, name: &Path) -> Result<(String, Curve), MeasureError> {
         if let Some((path, imported)) = read_imported(name)? {
-            return Ok((name.display().to_string(), imports::only(&path, imported)?));
+            return Ok((name.display().to_string(), imports::single_curve(&path, imported)?));
         }
-        let found = self.find(name, Among::Curves)?;
-        match load_found(&found)? {
-            Retained::Curve(curve) => {
+        let found = self.find(name, RunKinds::Curves)?;
+        match load_run_file(&found)? {
+            StoredRun::Curve(curve) => {
                 Ok((if found == name { name.display().to_string() } else { name_run(&found) }, *curve))
             }
-            Retained::Suite(suite) => {
+            StoredRun::Suite(suite) => {
                 Err(InvalidRequest::SuiteRun { name: name.display().to_string(), suite: suite.suite }.into())
             }
         }
     }
 
     /// Reads curves or a suite: a path, or a kept run by name, prefix, or `last`.
-    pub fn load_any(&self, name: &Path) -> Result<Vec<Retained>, MeasureError> {
+    pub fn load_any(&self, name: &Path) -> Result<Vec<StoredRun>, MeasureError> {
         match read_imported(name)? {
-            Some((_, imported)) => Ok(imported.into_iter().map(|one| Retained::Curve(one.curve.into())).collect()),
-            None => load_found(&self.find(name, Among::Both)?).map(|retained| vec![retained]),
+            Some((_, imported)) => Ok(imported.into_iter().map(|entry| StoredRun::Curve(entry.curve.into())).collect()),
+            None => load_run_file(&self.find(name, RunKinds::All)?).map(|run| vec![run]),
         }
     }
 
@@ -325,35 +325,35 @@ impl RunStore {
     }
 
     /// The file of a run: a path, `last`, `last~N`, or a kept run by name or unambiguous prefix.
-    fn find(&self, name: &Path, among: Among) -> Result<PathBuf, MeasureError> {
+    fn find(&self, name: &Path, kinds: RunKinds) -> Result<PathBuf, MeasureError> {
         if name.is_file() {
             return Ok(name.to_owned());
         }
         let text = name.to_string_lossy();
-        let retained: Vec<PathBuf> =
-            self.list().into_iter().filter(|path| among == Among::Both || !is_suite(path)).collect();
-        if let Some(before) = text.strip_prefix(LAST).and_then(|rest| match rest {
+        let listed: Vec<PathBuf> =
+            self.list().into_iter().filter(|path| kinds == RunKinds::All || !is_suite(path)).collect();
+        if let Some(steps_back) = text.strip_prefix(LAST).and_then(|rest| match rest {
             "" => Some(0),
             rest => rest.strip_prefix('~')?.parse::<usize>().ok(),
         }) {
-            let mut complete = retained.iter().rev().filter(|path| is_complete(path));
-            return complete.nth(before).cloned().ok_or_else(|| match before {
+            let mut complete = listed.iter().rev().filter(|path| is_complete(path));
+            return complete.nth(steps_back).cloned().ok_or_else(|| match steps_back {
                 0 => InvalidRequest::NoRuns.into(),
                 _ => InvalidRequest::FewerRuns(text.into_owned()).into(),
             });
         }
-        let required = text.strip_suffix(".json").unwrap_or(&text);
+        let prefix = text.strip_suffix(".json").unwrap_or(&text);
         // A label is behind the time.
-        let is_named = |name: &str| {
-            name.starts_with(required) || name.split_once('-').is_some_and(|(_, label)| label.starts_with(required))
+        let has_prefix = |name: &str| {
+            name.starts_with(prefix) || name.split_once('-').is_some_and(|(_, label)| label.starts_with(prefix))
         };
-        let begin: Vec<&PathBuf> =
-            retained.iter().filter(|path| !required.is_empty() && is_named(&name_run(path))).collect();
-        match begin.iter().find(|path| name_run(path) == required).or(begin.first()) {
-            Some(found) if begin.len() == 1 || name_run(found) == required => Ok((*found).clone()),
+        let candidates: Vec<&PathBuf> =
+            listed.iter().filter(|path| !prefix.is_empty() && has_prefix(&name_run(path))).collect();
+        match candidates.iter().find(|path| name_run(path) == prefix).or(candidates.first()) {
+            Some(found) if candidates.len() == 1 || name_run(found) == prefix => Ok((*found).clone()),
             Some(_) => {
-                let names: Vec<String> = begin.iter().map(|path| name_run(path)).take(MAX_NAMES).collect();
-                let more = if begin.len() > MAX_NAMES { ", ..." } else { "" };
+                let names: Vec<String> = candidates.iter().map(|path| name_run(path)).take(MAX_LISTED).collect();
+                let more = if candidates.len() > MAX_LISTED { ", ..." } else { "" };
                 let runs = format!("{}{more}", names.join(", "));
                 Err(InvalidRequest::AmbiguousRun { prefix: text.into_owned(), runs }.into())
             }
@@ -364,22 +364,22 @@ impl RunStore {
 
 /// The file of a kept run, with the note of its user next to it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct KeptFile(pub PathBuf);
+pub struct RunFile(pub PathBuf);
 
-impl KeptFile {
+impl RunFile {
     /// Reads the run.
-    pub fn load(&self) -> Result<Retained, MeasureError> {
-        load_found(&self.0)
+    pub fn load(&self) -> Result<StoredRun, MeasureError> {
+        load_run_file(&self.0)
     }
 
     /// The note; empty if there is none.
     pub fn note(&self) -> String {
-        fs::read_to_string(note_of(&self.0)).unwrap_or_default()
+        fs::read_to_string(note_path(&self.0)).unwrap_or_default()
     }
 
     /// Replaces the note, of at most 120 characters without control characters; an empty one is removed.
     pub fn set_note(&self, note: &str) -> Result<(), MeasureError> {
-        let path = note_of(&self.0);
+        let path = note_path(&self.0);
         let note: String = note.chars().filter(|c| !c.is_control()).take(MAX_NOTE).collect();
         let done = if note.trim().is_empty() { fs::remove_file(&path) } else { fs::write(&path, note.trim()) };
         match done {
@@ -397,7 +397,7 @@ impl KeptFile {
 }
 
 /// The file with the note about a run.
-fn note_of(path: &Path) -> PathBuf {
+fn note_path(path: &Path) -> PathBuf {
     path.with_extension("label")
 }
 
@@ -406,7 +406,7 @@ fn remove_run(path: &Path) -> Result<(), MeasureError> {
     let attempt = || format!("removing {}", path.display());
     fs::remove_file(path).map_err(|source| Fault { attempt: attempt(), source })?;
     // Few runs have notes, and only suites on a database have snapshots.
-    let _ = fs::remove_file(note_of(path));
+    let _ = fs::remove_file(note_path(path));
     let _ = fs::remove_file(path.with_file_name(format!("{}-snapshots.jsonl", name_run(path))));
     Ok(())
 }
@@ -419,7 +419,7 @@ fn file_name(name: &str) -> String {
 fn read_imported(name: &Path) -> Result<Option<(PathBuf, Vec<ImportedCurve>)>, MeasureError> {
     let Some((path, result)) = imports::split(name) else { return Ok(None) };
     let bytes = read(&path)?;
-    if is_own(&bytes) {
+    if is_plimsoll_file(&bytes) {
         return Ok(None);
     }
     let imported = imports::read(&path, &bytes, result.as_deref()).transpose()?;
@@ -427,7 +427,7 @@ fn read_imported(name: &Path) -> Result<Option<(PathBuf, Vec<ImportedCurve>)>, M
 }
 
 /// True for files of plimsoll, which name their format at the beginning.
-fn is_own(bytes: &[u8]) -> bool {
+fn is_plimsoll_file(bytes: &[u8]) -> bool {
     const MARK: &[u8] = b"\"plimsoll.";
     bytes[..bytes.len().min(4096)].windows(MARK.len()).any(|part| part == MARK)
 }
@@ -443,21 +443,21 @@ fn find_document(file: &[u8]) -> &[u8] {
 }
 
 /// Reads a run file, or a log with a run.
-pub fn load_found(found: &Path) -> Result<Retained, MeasureError> {
-    parse_retained(found, &read(found)?)
+pub fn load_run_file(found: &Path) -> Result<StoredRun, MeasureError> {
+    parse_run_file(found, &read(found)?)
 }
 
 /// Parses a run file, or a log with a run; `found` is its name in errors.
-pub fn parse_retained(found: &Path, file: &[u8]) -> Result<Retained, MeasureError> {
+pub fn parse_run_file(found: &Path, file: &[u8]) -> Result<StoredRun, MeasureError> {
     let bytes = find_document(file);
-    let retained = match Curve::from_json(bytes) {
-        Ok(curve) => Ok(Retained::Curve(curve.into())),
+    let parsed = match Curve::from_json(bytes) {
+        Ok(curve) => Ok(StoredRun::Curve(curve.into())),
         Err(FormatError::Version(version)) if version.starts_with("plimsoll.suite/") => {
-            SuiteRun::from_json(bytes).map(|suite| Retained::Suite(suite.into()))
+            SuiteRun::from_json(bytes).map(|suite| StoredRun::Suite(suite.into()))
         }
         Err(error) => Err(error),
     };
-    retained.map_err(|error| {
+    parsed.map_err(|error| {
         let cause = std::error::Error::source(&error).map(|cause| format!(" ({cause})")).unwrap_or_default();
         let (path, text) = (found.display().to_string(), format!("{error}{cause}"));
         match &error {
@@ -470,11 +470,11 @@ pub fn parse_retained(found: &Path, file: &[u8]) -> Result<Retained, MeasureErro
     })
 }
 
-/// Kinds of kept runs that `last` considers.
+/// Kinds of kept runs that a name may refer to.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Among {
+enum RunKinds {
     Curves,
-    Both,
+    All,
 }
 
 pub fn name_run(path: &Path) -> String {
@@ -483,22 +483,22 @@ pub fn name_run(path: &Path) -> String {
 
 /// Interrupted and failed runs have no verdict.
 fn is_complete(path: &Path) -> bool {
-    match load_found(path) {
-        Ok(Retained::Curve(curve)) => curve.ended == EndReason::Complete,
-        Ok(Retained::Suite(suite)) => suite.ended == EndReason::Complete,
+    match load_run_file(path) {
+        Ok(StoredRun::Curve(curve)) => curve.ended == EndReason::Complete,
+        Ok(StoredRun::Suite(suite)) => suite.ended == EndReason::Complete,
         Err(_) => false,
     }
 }
 
 fn is_suite(path: &Path) -> bool {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
-    name.split_once('-').is_some_and(|(_, rest)| rest.starts_with(SUITE))
+    name.split_once('-').is_some_and(|(_, rest)| rest.starts_with(SUITE_PREFIX))
 }
 
 fn read(found: &Path) -> Result<Vec<u8>, MeasureError> {
     let unreadable = |why: &dyn std::fmt::Display| MeasureError::usage(format!("{}: {why}", found.display()));
     let length = fs::metadata(found).map_err(|error| unreadable(&error))?.len();
-    if length > LARGEST_RUN {
+    if length > MAX_RUN_BYTES {
         let (path, size) = (found.display().to_string(), Bytes::new(length));
         return Err(InvalidRequest::LargeRun { path, size }.into());
     }

@@ -61,15 +61,15 @@ impl NamedModel {
         }
     }
 
-    /// The credits of the model as it is, which begin full; `None` without credits.
+    /// Level of the credits in a run that begins with full credits and spends them; `None` without credits.
     pub fn credits(&self) -> Option<CreditLevel> {
         self.credit_models().map(|_| CreditLevel::Spent)
     }
 
-    /// Doubts about the figures of any load on the model, which begins at rest.
+    /// Doubts about the figures of any load on the model, which begins idle.
     pub fn doubts(&self) -> Vec<Finding> {
-        let begun = self.credits().map(|_| Finding::FullCredits { product: self.name.clone() });
-        begun.into_iter().chain(self.offer.iter().flat_map(list_doubts)).collect()
+        let full_credits = self.credits().map(|_| Finding::FullCredits { product: self.name.clone() });
+        full_credits.into_iter().chain(self.offer.iter().flat_map(list_doubts)).collect()
     }
 }
 
@@ -253,8 +253,8 @@ impl ModelLoad {
             return Ok(None);
         }
         let (pilot, _) = run_plan(plan, variant, size, &mut Unattended)?;
-        let own = default_objective(&result.slots, &result.runs).map(|(objective, _)| objective);
-        Ok(default_objective(&pilot.slots, &pilot.runs).filter(|(objective, _)| own != Some(*objective)))
+        let chosen = default_objective(&result.slots, &result.runs).map(|(objective, _)| objective);
+        Ok(default_objective(&pilot.slots, &pilot.runs).filter(|(objective, _)| chosen != Some(*objective)))
     }
 
     fn simulate(
@@ -365,6 +365,6 @@ fn list_doubts(offer: &Offer) -> Vec<Finding> {
         count: u32::try_from(others).unwrap_or(u32::MAX),
         product: offer.config.volume.product.clone(),
     });
-    let own = doubts.into_iter().filter(|doubt| !is_about_size_sharing(doubt));
-    own.map(|what| Finding::ModelDoubted { what }).chain(unverified).collect()
+    let model_doubts = doubts.into_iter().filter(|doubt| !is_about_size_sharing(doubt));
+    model_doubts.map(|what| Finding::ModelDoubted { what }).chain(unverified).collect()
 }

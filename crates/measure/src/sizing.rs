@@ -1,4 +1,4 @@
-//! Sizing of the databases and hosts of inputs: the search of the catalogue, the design point, alternatives and what-ifs.
+//! Sizing of the databases and hosts of inputs: search of the catalogue, design point, alternatives and what-ifs.
 
 mod values;
 
@@ -68,7 +68,7 @@ pub struct WhatIfRequest {
     pub max_choices: usize,
 }
 
-/// What a sizing needs besides the inputs, all of it checked.
+/// The checked scope of a sizing: offers, terms, candidates and the cost of today's configurations.
 #[derive(Debug)]
 pub struct SizingSearch<'o> {
     offers: &'o Offers,
@@ -85,7 +85,7 @@ impl<'o> SizingSearch<'o> {
     pub fn new(offers: &'o Offers, scope: &SizingScope) -> Result<Self, MeasureError> {
         let terms = offers.ranking_terms()?;
         let search = scope_search(offers, scope)?;
-        let present = price_present(offers, &terms, &scope.today)?;
+        let present = price_today(offers, &terms, &scope.today)?;
         Ok(Self { offers, terms, search, present })
     }
 
@@ -98,13 +98,13 @@ impl<'o> SizingSearch<'o> {
         let subject = find_subject(&demand, request.database.as_deref())
             .map_err(|error| single_snapshot(readings).unwrap_or(error))?;
         if !request.design.assumes_blocks {
-            check_counted(subject).map_err(unclear)?;
+            check_counted(subject).map_err(design_error)?;
         }
         let (capacity, stated) = find_capacity(request.capacity, subject, readings)?;
         // The capacity of a claim includes the free space.
         let free = if matches!(stated, Some(Assumption::ClaimCapacity(_))) { 0.0 } else { request.design.free };
         let design = Design { capacity, free, ..request.design.clone() };
-        let mut required = derive_requirements(subject, &design).map_err(unclear)?;
+        let mut required = derive_requirements(subject, &design).map_err(design_error)?;
         required.assumptions.extend(stated);
         let (catalogue, terms, search) = (&self.offers.catalogue, &self.terms, &self.search);
         let mut sizing = size(catalogue, &required, terms, search);
@@ -136,16 +136,16 @@ impl<'o> SizingSearch<'o> {
         let mut found = WhatIfs { memory, jobs, ..WhatIfs::default() };
         found.levels = request.levels.map(|tuning| replay_levels(catalogue, terms, sizing, subject, tuning));
         if let Some(memory_price) = request.cache {
-            let existing = (subject.account.as_ref(), misses, memory_price);
-            let cache = cache(catalogue, terms, search, sizing, existing);
+            let basis = (subject.account.as_ref(), misses, memory_price);
+            let cache = cache(catalogue, terms, search, sizing, basis);
             found.cache = Some(cache.ok_or(InvalidRequest::NoCacheEffect)?);
         }
         if request.growth {
-            found.growth = growth(catalogue, terms, search, sizing, (subject, design)).map_err(unclear)?;
+            found.growth = growth(catalogue, terms, search, sizing, (subject, design)).map_err(design_error)?;
         }
         if request.tiers {
-            let parted = tiers(catalogue, terms, search, readings, (subject, design));
-            found.tiers = Some(parted.map_err(MeasureError::usage)?);
+            let separated = tiers(catalogue, terms, search, readings, (subject, design));
+            found.tiers = Some(separated.map_err(MeasureError::usage)?);
         }
         Ok(found)
     }
@@ -163,7 +163,7 @@ impl<'o> SizingSearch<'o> {
 }
 
 /// The design point cannot be derived.
-fn unclear(error: DesignError) -> MeasureError {
+fn design_error(error: DesignError) -> MeasureError {
     MeasureError::usage(error)
 }
 
@@ -191,7 +191,7 @@ fn scope_search(offers: &Offers, scope: &SizingScope) -> Result<Search, MeasureE
 }
 
 /// The cost of today's configurations; `None` without any.
-fn price_present(offers: &Offers, terms: &PriceTerms, today: &[String]) -> Result<Option<PresentCost>, MeasureError> {
+fn price_today(offers: &Offers, terms: &PriceTerms, today: &[String]) -> Result<Option<PresentCost>, MeasureError> {
     let config = |text: &String| match text
         .split_once('@')
         .filter(|(_, machine)| machine.contains('/') && !machine.contains(' '))
@@ -246,7 +246,7 @@ pub fn stored_capacity(subject: &DatabaseDemand) -> Option<Bytes> {
 /// The capacity of the claim of Kubernetes that is the only part of the inputs.
 fn find_claim_capacity(subject: &DatabaseDemand, readings: &[&Reading]) -> Result<Bytes, MeasureError> {
     let parts = parts(readings.iter().copied());
-    let is_capacity = |one: &&InstanceResource| one.resource == Resource::ClaimCapacity;
+    let is_capacity = |entry: &&InstanceResource| entry.resource == Resource::ClaimCapacity;
     let capacities: Vec<&InstanceResource> = subject.resources.iter().filter(is_capacity).collect();
     match capacities.as_slice() {
         [claim] if parts.iter().eq([claim.instance.as_str()].iter()) => Ok(Bytes::new(claim.value.ceil() as u64)),
@@ -299,12 +299,12 @@ fn find_subject<'d>(demand: &'d Demand, name: Option<&str>) -> Result<&'d Databa
             let found = subjects.iter().find(|subject| subject.name.eq_ignore_ascii_case(name));
             found.ok_or_else(|| {
                 let near = nearest(name, names());
-                let existing = one_of(&names().collect::<Vec<_>>());
+                let databases = one_of(&names().collect::<Vec<_>>());
                 let (name, is_similar) = (name.to_owned(), !near.is_empty());
                 MeasureError::from(if is_similar {
-                    InvalidRequest::SimilarDatabase { name, near: one_of(&near), existing }
+                    InvalidRequest::SimilarDatabase { name, near: one_of(&near), databases }
                 } else {
-                    InvalidRequest::UnknownDatabase { name, existing }
+                    InvalidRequest::UnknownDatabase { name, databases }
                 })
             })
         }

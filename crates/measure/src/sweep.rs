@@ -25,12 +25,12 @@ const GRACE: Span = Span::from_millis(200);
 
 #[derive(Debug)]
 pub struct SweepResult {
-    /// Runs in order, without those that used up burst credits or held a load.
+    /// Runs in order, without those that used up burst credits or sustained a load.
     pub runs: Vec<Run>,
     /// All slots in order; empty if the user named the loads.
     pub slots: Vec<LoadSlot>,
     /// Operations of the omitted runs.
-    pub aside: Tally,
+    pub omitted: Tally,
     pub ended: EndReason,
     /// The fault of the target that ended it.
     pub fault: Option<Fault>,
@@ -100,7 +100,7 @@ struct SweepProgress<'a> {
     sweep: Sweep,
     result: SweepResult,
     points: u64,
-    /// The warning about insufficient time was printed.
+    /// True after the warning about insufficient time.
     is_warned: bool,
 }
 
@@ -171,11 +171,11 @@ impl<'a> SweepProgress<'a> {
     /// Breaks after a fault, an interrupt, or an error with `stop_on_error`.
     fn check_end(&mut self, fault: Option<Fault>, monitor: &dyn Monitor) -> ControlFlow<()> {
         let Self { plan, result, .. } = self;
-        let erred = || plan.stop_on_error && result.runs.last().is_some_and(|run| run.total.errors() > 0);
+        let has_failed = || plan.stop_on_error && result.runs.last().is_some_and(|run| run.total.errors() > 0);
         result.ended = match fault {
             Some(_) => EndReason::Failed,
             None if monitor.is_interrupted() => EndReason::Interrupted,
-            None if erred() => EndReason::Failed,
+            None if has_failed() => EndReason::Failed,
             None => return ControlFlow::Continue(()),
         };
         result.fault = fault;
@@ -188,7 +188,7 @@ impl Default for SweepResult {
         Self {
             runs: Vec::new(),
             slots: Vec::new(),
-            aside: Tally::default(),
+            omitted: Tally::default(),
             ended: EndReason::Complete,
             fault: None,
             spent: Span::ZERO,
@@ -203,7 +203,7 @@ impl SweepResult {
         match point.slot {
             None => self.runs.push(run),
             Some((role @ (SlotRole::Soak | SlotRole::Hold), pass)) => {
-                run.series.iter().for_each(|slice| self.aside.merge(&slice.tally));
+                run.series.iter().for_each(|slice| self.omitted.merge(&slice.tally));
                 if role == SlotRole::Hold {
                     self.slots.extend(split_windows(&run, pass, start).into_iter().map(with_host));
                 } else {
@@ -218,7 +218,7 @@ impl SweepResult {
     }
 }
 
-/// The windows of a held run, each as a slot; its series has a slice for each window.
+/// The windows of a run that sustained a load, each as a slot; its series has a slice for each window.
 fn split_windows(run: &Run, pass: u32, start: Instant) -> Vec<LoadSlot> {
     let window =
         |slice: &Slice| LoadSlot::window(run, slice, SlotRole::Hold, pass, start + slice.start.since(Instant::ZERO));
@@ -241,7 +241,7 @@ fn join_windows(series: &[Slice], window: Span, duration: Span) -> Vec<Slice> {
 }
 
 /// A warning that the storage is too slow for a load line in this time, with sufficient times and objectives. `None` if
-/// the time is sufficient or not known yet.
+/// the time is sufficient or not determined yet.
 fn slow_storage_notice(sweep: &Sweep) -> Option<String> {
     let objective = sweep.objective()?;
     let needed = sweep.needed(objective)?;

@@ -1,4 +1,4 @@
-//! Latencies that an EBS volume counts itself, from files with its statistics.
+//! Latencies in the statistics that an EBS volume counts.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -38,7 +38,7 @@ fn add(mut sum: VolumeLatencies, other: &VolumeLatencies) -> VolumeLatencies {
 
 /// Adds operations to a bin; bins stay in order.
 fn add_bin(bins: &mut Vec<([u64; 2], f64)>, bounds: [u64; 2], count: f64) {
-    match bins.binary_search_by_key(&bounds, |(own, _)| *own) {
+    match bins.binary_search_by_key(&bounds, |(range, _)| *range) {
         Ok(place) => bins[place].1 += count,
         Err(place) => bins.insert(place, (bounds, count)),
     }
@@ -79,7 +79,7 @@ fn sum_latencies(reading: &Reading) -> VolumeLatencies {
     }
 }
 
-/// The largest share of the time that a limit held operations.
+/// The largest share of the time in which a limit delayed operations.
 fn limited_share(reading: &Reading) -> Option<f64> {
     let times = reading.caps.iter().filter(|cap| cap.limit.kind != CapKind::Either).filter_map(|cap| cap.time);
     let shares = times.filter(|[_, all]| !all.is_zero()).map(|[above, all]| above.as_secs_f64() / all.as_secs_f64());

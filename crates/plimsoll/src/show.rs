@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use plimsoll_analyse::{SeriesFigure, different_load, share_objective};
 use plimsoll_language::{label, say};
-use plimsoll_measure::{BUILT_IN, LAST, Preset, Retained, load_found};
+use plimsoll_measure::{BUILT_IN, LAST, Preset, StoredRun, load_run_file};
 use plimsoll_record::Curve;
 use plimsoll_report::pages::{self, CompletedChange, KeptRun, PresetEntry, RunHistory};
 use plimsoll_report::presets_json;
@@ -23,8 +23,8 @@ pub fn report(args: &Report) -> Result<(), CliError> {
     for name in names {
         for retained in store::runs().load_any(name)? {
             match retained {
-                Retained::Curve(curve) => curves.push(*curve),
-                Retained::Suite(suite) => suites.push(*suite),
+                StoredRun::Curve(curve) => curves.push(*curve),
+                StoredRun::Suite(suite) => suites.push(*suite),
             }
         }
     }
@@ -60,9 +60,9 @@ pub fn manage_runs(args: &RunsArgs) -> Result<(), CliError> {
 fn list_runs(forms: &Forms) -> Result<(), CliError> {
     let of = |path: &PathBuf| {
         let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-        match load_found(path) {
-            Ok(Retained::Curve(curve)) => KeptRun::of_curve(name, &curve),
-            Ok(Retained::Suite(suite)) => KeptRun::of_suite(name, &suite),
+        match load_run_file(path) {
+            Ok(StoredRun::Curve(curve)) => KeptRun::of_curve(name, &curve),
+            Ok(StoredRun::Suite(suite)) => KeptRun::of_suite(name, &suite),
             Err(_) => KeptRun { name, result: label!("no load line").to_owned(), iops: None, objective: None },
         }
     };

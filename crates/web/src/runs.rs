@@ -8,7 +8,7 @@ use std::time::SystemTime;
 
 use maud::html;
 use plimsoll_language::{Language, label, say};
-use plimsoll_measure::{KeptFile, MeasureError, Retained, load_found, name_run};
+use plimsoll_measure::{MeasureError, RunFile, StoredRun, load_run_file, name_run};
 use plimsoll_record::Curve;
 use plimsoll_report::pages::{self, KeptRun, Sheet};
 use plimsoll_report::words::source_word;
@@ -42,10 +42,10 @@ pub struct RunEntry {
     label: String,
 }
 
-fn build_page(run: &Retained) -> Page {
+fn build_page(run: &StoredRun) -> Page {
     match run {
-        Retained::Curve(curve) => pages::curves(&Sheet::all(std::slice::from_ref(curve))),
-        Retained::Suite(suite) => pages::suites(std::slice::from_ref(suite)),
+        StoredRun::Curve(curve) => pages::curves(&Sheet::all(std::slice::from_ref(curve))),
+        StoredRun::Suite(suite) => pages::suites(std::slice::from_ref(suite)),
     }
 }
 
@@ -153,8 +153,8 @@ pub fn overlay(shared: &ConsoleState, input: &Input) -> WebResult {
         return Err(WebRefusal::bad(say!("a chart has at most {MAX_OVERLAID} runs: mark fewer")));
     }
     let curve = |name: &&str| match load(shared, name)? {
-        Retained::Curve(curve) => Ok(*curve),
-        Retained::Suite(_) => {
+        StoredRun::Curve(curve) => Ok(*curve),
+        StoredRun::Suite(_) => {
             Err(WebRefusal::bad(say!("{name} is a suite, which has no curve: mark runs of one load")))
         }
     };
@@ -191,8 +191,8 @@ pub fn page_of(shared: &ConsoleState, name: &str) -> Result<Page, WebRefusal> {
 /// Points of a curve, to draw it over others.
 pub fn points(shared: &ConsoleState, input: &Input) -> WebResult {
     match load(shared, input.part(0))? {
-        Retained::Curve(curve) => Ok(WebAnswer::json(&curve.runs.iter().map(CurvePoint::of).collect::<Vec<_>>())),
-        Retained::Suite(_) => Err(WebRefusal::bad(label!("a suite has no curve: choose a run of one load"))),
+        StoredRun::Curve(curve) => Ok(WebAnswer::json(&curve.runs.iter().map(CurvePoint::of).collect::<Vec<_>>())),
+        StoredRun::Suite(_) => Err(WebRefusal::bad(label!("a suite has no curve: choose a run of one load"))),
     }
 }
 
@@ -212,7 +212,7 @@ pub fn list(shared: &ConsoleState) -> WebAnswer {
                 entry
             }
         };
-        let label = KeptFile(path).note();
+        let label = RunFile(path).note();
         runs.push(RunEntry { label, ..entry });
     }
     WebAnswer::json(&runs)
@@ -230,8 +230,8 @@ fn describe_run(path: &Path) -> RunEntry {
         is_curve: false,
         label: String::new(),
     };
-    match load_found(path) {
-        Ok(Retained::Curve(curve)) => RunEntry {
+    match load_run_file(path) {
+        Ok(StoredRun::Curve(curve)) => RunEntry {
             result: typeset(&KeptRun::of_curve(name, &curve).result),
             line: curve.load_line.as_ref().map(LineSoFar::of),
             source: source_word(&curve.source).to_owned(),
@@ -240,7 +240,7 @@ fn describe_run(path: &Path) -> RunEntry {
             is_curve: true,
             ..unreadable
         },
-        Ok(Retained::Suite(suite)) => RunEntry {
+        Ok(StoredRun::Suite(suite)) => RunEntry {
             result: typeset(&KeptRun::of_suite(name, &suite).result),
             source: source_word(&suite.source).to_owned(),
             subject: suite.subject.name,
@@ -272,12 +272,12 @@ pub fn delete(shared: &ConsoleState, input: &Input) -> WebResult {
 }
 
 /// The kept run of a name.
-fn find(shared: &ConsoleState, name: &str) -> Result<KeptFile, WebRefusal> {
+fn find(shared: &ConsoleState, name: &str) -> Result<RunFile, WebRefusal> {
     let found = shared.runs.find_exact(name).filter(|_| plain_name(name) == name);
     found.ok_or_else(|| WebRefusal::not_found(say!("{name}: no such run: the list has all of them")))
 }
 
-fn load(shared: &ConsoleState, name: &str) -> Result<Retained, WebRefusal> {
+fn load(shared: &ConsoleState, name: &str) -> Result<StoredRun, WebRefusal> {
     find(shared, name)?.load().map_err(|error| refuse(&error))
 }
 

@@ -28,12 +28,12 @@ use crate::backend::{Backend, PointOutcome, PointResult, Trial};
 use crate::error::LoadFailure;
 use child::FioOutput;
 use command::{FioSection, JobFile, build_jobs, list_differences};
-use output::{Document, SoFar};
+use output::{Document, FioTotals};
 
 /// Minimum interval of fio's reports.
-const SHORTEST_SLICE: Span = Span::from_millis(250);
+const MIN_REPORT_INTERVAL: Span = Span::from_millis(250);
 /// Additional time for fio's start and end before it is interrupted.
-const OVERHEAD_MAX: Duration = Duration::from_secs(20);
+const MAX_OVERHEAD: Duration = Duration::from_secs(20);
 
 /// fio's I/O engine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,8 +55,8 @@ impl fmt::Display for IoEngine {
 
 #[derive(Debug)]
 pub enum FioHost {
-    /// Here, on a file or device of which plimsoll keeps this path open.
-    Here(PathBuf),
+    /// This host, on a file or device that plimsoll keeps open at this path.
+    Local(PathBuf),
     /// fio servers on other hosts, on the same path of each. They report only at the end.
     Hosts(Hosts),
 }
@@ -88,7 +88,7 @@ impl Backend for Fio {
         let mut reports = FioReports::of(trial, self.ramp(trial));
         let before = HostSnapshot::take();
         let fault = self.run(trial, &mut reports, observe).err();
-        let host = matches!(self.place, FioHost::Here(_)).then(|| HostSnapshot::take().delay_since(&before));
+        let host = matches!(self.place, FioHost::Local(_)).then(|| HostSnapshot::take().delay_since(&before));
         PartialRun::join(PointResult { host, ..reports.into_point(trial) }, fault)
     }
 }
@@ -97,7 +97,7 @@ impl Fio {
     /// Number of hosts that share the load.
     pub const fn hosts(&self) -> u32 {
         match &self.place {
-            FioHost::Here(_) => 1,
+            FioHost::Local(_) => 1,
             FioHost::Hosts(hosts) => hosts.count(),
         }
     }
@@ -120,8 +120,8 @@ impl Fio {
         let mut command = self.installed.command();
         command.args(["--output-format=json+", "--eta=never"]);
         match &self.place {
-            FioHost::Here(_) => {
-                let slice = trial.slice.max(SHORTEST_SLICE);
+            FioHost::Local(_) => {
+                let slice = trial.slice.max(MIN_REPORT_INTERVAL);
                 command.arg(format!("--status-interval={}ms", slice.as_nanos() / 1_000_000));
                 if !self.writable {
                     command.arg("--readonly");
@@ -132,8 +132,8 @@ impl Fio {
                 command.args(hosts.arguments(&files));
             }
         }
-        let patience = Duration::from_nanos(trial.duration.as_nanos()) + OVERHEAD_MAX;
-        child::watch(command, patience, &mut |output| {
+        let timeout = Duration::from_nanos(trial.duration.as_nanos()) + MAX_OVERHEAD;
+        child::watch(command, timeout, &mut |output| {
             if let FioOutput::Document(text) = output
                 && let Ok(document) = serde_json::from_str::<Document>(&text)
             {
@@ -151,35 +151,35 @@ fn new_fault(attempt: impl Into<String>, source: Error) -> Fault {
 struct FioReports {
     /// Whether the writes of each stream are durable.
     durable: Vec<bool>,
-    /// Warm-up that fio itself excludes.
+    /// Warm-up that fio excludes from its counts.
     ramp: Span,
     series: Vec<Slice>,
-    before: SoFar,
+    previous: FioTotals,
 }
 
 impl FioReports {
     fn of(trial: &Trial<'_>, ramp: Span) -> Self {
         let durable = trial.streams.iter().map(|stream| stream.mix.durable).collect();
-        Self { durable, ramp, series: Vec::new(), before: SoFar::default() }
+        Self { durable, ramp, series: Vec::new(), previous: FioTotals::default() }
     }
 
     fn add(&mut self, document: &Document) {
-        let now = document.so_far(&self.durable);
-        let span = now.lasted - self.before.lasted;
-        let tally = now.since(&self.before);
-        if now.lasted < self.before.lasted || (span == Span::ZERO && self.series.is_empty()) {
+        let now = document.totals(&self.durable);
+        let span = now.runtime - self.previous.runtime;
+        let tally = now.since(&self.previous);
+        if now.runtime < self.previous.runtime || (span == Span::ZERO && self.series.is_empty()) {
             return;
         }
         match self.series.last_mut().filter(|_| span == Span::ZERO) {
             Some(last) => last.tally.merge(&tally),
-            None => self.series.push(Slice { start: Instant::ZERO + self.ramp + self.before.lasted, span, tally }),
+            None => self.series.push(Slice { start: Instant::ZERO + self.ramp + self.previous.runtime, span, tally }),
         }
-        self.before = now;
+        self.previous = now;
     }
 
     fn into_point(self, trial: &Trial<'_>) -> PointResult {
         let unserved = self.unserved(trial);
-        let cpu = Some(self.before.cpu).filter(|cpu| cpu.total() > Span::ZERO);
+        let cpu = Some(self.previous.cpu).filter(|cpu| cpu.total() > Span::ZERO);
         PointResult {
             loops: LoopResult { series: self.series, unserved, ..LoopResult::default() },
             cpu,
@@ -191,7 +191,7 @@ impl FioReports {
     /// Number of arrivals of the leading stream that fio omitted, beyond four standard deviations of a Poisson count.
     fn unserved(&self, trial: &Trial<'_>) -> u64 {
         let Some(Pace::Open { rate, .. }) = trial.streams.first().map(|stream| stream.pace) else { return 0 };
-        let nominal = rate.as_f64() * self.before.lasted.as_secs_f64();
+        let nominal = rate.as_f64() * self.previous.runtime.as_secs_f64();
         let counters = self.series.iter().flat_map(|slice| &slice.tally.0).filter(|counter| counter.stream == 0);
         let answered: u64 = counters.map(plimsoll_record::Counter::operations).sum();
         (nominal - 4.0 * nominal.sqrt() - answered as f64).max(0.0) as u64
@@ -208,14 +208,14 @@ pub fn check_hosts(fio: &Fio, size: plimsoll_units::Bytes, block: plimsoll_units
     let files = files.map_err(|source| new_fault(label!("writing a job file for fio"), source))?;
     let mut command = fio.installed.command();
     command.args(["--output-format=json+", "--eta=never"]).args(hosts.arguments(&files));
-    let mut answered = 0;
-    child::watch(command, OVERHEAD_MAX, &mut |output| {
+    let mut completed = 0;
+    child::watch(command, MAX_OVERHEAD, &mut |output| {
         if let FioOutput::Document(text) = output {
-            answered = serde_json::from_str::<Document>(&text).map_or(0, |document| document.answered());
+            completed = serde_json::from_str::<Document>(&text).map_or(0, |document| document.completed_operations());
         }
         Onward::Continue(())
     })?;
-    if answered == u64::from(hosts.count()) {
+    if completed == u64::from(hosts.count()) {
         return Ok(());
     }
     Err(new_fault(say!("reading the last block of {size}"), Error::other(LoadFailure::Host)))

@@ -11,9 +11,9 @@ use plimsoll_suite::collect::{CounterSource, SourceError};
 use plimsoll_suite::snapshots::timestamp;
 use serde_json::{Map, Value, json};
 
-const PAGE: u8 = 0xD0;
-/// The begin of the model of EBS volumes, and of the instance's own disks.
-const MODEL: &str = "Amazon ";
+const STATISTICS_PAGE: u8 = 0xD0;
+/// Prefix of the model of EBS volumes, and of local disks of the instance.
+const MODEL_PREFIX: &str = "Amazon ";
 
 /// EBS volumes of some devices.
 #[derive(Debug)]
@@ -39,8 +39,8 @@ impl CounterSource for EbsVolumes<'_> {
         self.devices.clear();
         let mut about = Map::new();
         for path in self.paths {
-            let device = NvmeDevice::open(path).map_err(|error| failed(&error))?;
-            if let Some(model) = device.model.as_deref().filter(|model| !model.starts_with(MODEL)) {
+            let device = NvmeDevice::open(path).map_err(|error| source_error(&error))?;
+            if let Some(model) = device.model.as_deref().filter(|model| !model.starts_with(MODEL_PREFIX)) {
                 return Err(not_ebs(path, &say!("its model is {model}")));
             }
             read(path, &device)?;
@@ -67,7 +67,7 @@ impl CounterSource for EbsVolumes<'_> {
 
 fn read(path: &Path, device: &NvmeDevice) -> Result<EbsStatistics, SourceError> {
     let mut page = vec![0; EBS_PAGE_BYTES];
-    device.read_log(PAGE, &mut page).map_err(|error| failed(&error))?;
+    device.read_log(STATISTICS_PAGE, &mut page).map_err(|error| source_error(&error))?;
     EbsStatistics::of_page(&page).map_err(|error| not_ebs(path, &error.to_string()))
 }
 
@@ -80,7 +80,7 @@ fn not_ebs(path: &Path, why: &str) -> SourceError {
 }
 
 /// The error with its source.
-fn failed(error: &dyn std::error::Error) -> SourceError {
+fn source_error(error: &dyn std::error::Error) -> SourceError {
     let source = error.source().map_or_else(String::new, |source| format!(" ({source})"));
     SourceError::Failed(format!("{error}{source}"))
 }

@@ -17,13 +17,13 @@ const FAST_CLOCKS: [&str; 6] =
 /// Clock sources whose reading takes a system call or an access to a device: up to some microseconds.
 const SLOW_CLOCKS: [&str; 6] = ["hpet", "acpi_pm", "xen", "jiffies", "refined-jiffies", "pit"];
 /// Locked memory that suffices for the registered buffers of a measurement with a deep queue.
-const LOCKED_MEMORY: Bytes = Bytes::mib(8);
+const MIN_LOCKED_MEMORY: Bytes = Bytes::mib(8);
 /// Open files that suffice for the default number of clients of a service, and its own files.
-const OPEN_FILES: u64 = 1024;
-/// Response times of network volumes begin here.
+const MIN_OPEN_FILES: u64 = 1024;
+/// Typical minimum response time of network volumes.
 const NETWORK_RESPONSE: Span = Span::from_micros(500);
 /// The first version of PostgreSQL with `pg_stat_io`.
-const PG_STAT_IO: u32 = 16;
+const MIN_PG_STAT_IO: u32 = 16;
 
 /// A check of a facility that `plimsoll measure` or `plimsoll serve` needs.
 pub(super) const fn necessary(status: CheckStatus, fact: HostFact) -> HostCheck {
@@ -150,13 +150,13 @@ fn check_locked_memory(facts: &HostFacts) -> HostCheck {
 /// The limit of locked memory, if it is too low for servers and deep queues.
 fn locked_memory_below_need(facts: &HostFacts) -> Option<Bytes> {
     let is_limited = facts.facilities.locks_memory != Some(true);
-    facts.locked_bytes_max.map(Bytes::new).filter(|limit| is_limited && *limit < LOCKED_MEMORY)
+    facts.locked_bytes_max.map(Bytes::new).filter(|limit| is_limited && *limit < MIN_LOCKED_MEMORY)
 }
 
 fn check_open_files(limit: Option<u64>) -> HostCheck {
-    let is_low = limit.is_some_and(|limit| limit < OPEN_FILES);
+    let is_low = limit.is_some_and(|limit| limit < MIN_OPEN_FILES);
     let status = if is_low { CheckStatus::Caution } else { CheckStatus::Ok };
-    optional(status, HostFact::OpenFiles(limit, OPEN_FILES))
+    optional(status, HostFact::OpenFiles(limit, MIN_OPEN_FILES))
 }
 
 fn check_fuse(facts: &HostFacts) -> HostCheck {
@@ -213,8 +213,8 @@ pub(super) fn check_database(about: &DatabaseAbout) -> HostCheck {
     if !off.is_empty() {
         hidden.push(HiddenCounters::Timing(off));
     }
-    if is_postgres && major.is_some_and(|major| major < PG_STAT_IO) {
-        hidden.push(HiddenCounters::PgStatIo(PG_STAT_IO));
+    if is_postgres && major.is_some_and(|major| major < MIN_PG_STAT_IO) {
+        hidden.push(HiddenCounters::PgStatIo(MIN_PG_STAT_IO));
     }
     let status = if hidden.is_empty() { CheckStatus::Ok } else { CheckStatus::Caution };
     optional(status, HostFact::Database(title, hidden))

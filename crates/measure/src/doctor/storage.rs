@@ -13,9 +13,9 @@ use crate::measured_load::MeasuredLoad;
 use crate::request::MeasurementRequest;
 
 /// Size of the file that is created to try direct I/O.
-const TRIAL: Bytes = Bytes::mib(1);
-/// Caches of devices hold scratch files below this size.
-const CACHED_FILE: Bytes = Bytes::gib(1);
+const TRIAL_FILE: Bytes = Bytes::mib(1);
+/// Smaller scratch files fit into caches of devices.
+const MIN_UNCACHED_FILE: Bytes = Bytes::gib(1);
 
 /// Facts about the storage at a path.
 #[derive(Debug)]
@@ -46,7 +46,7 @@ impl StorageFacts {
             }
         };
         let opened = match subject.kind {
-            SubjectKind::Directory => scratch(path, TRIAL, Caching::Direct),
+            SubjectKind::Directory => scratch(path, TRIAL_FILE, Caching::Direct),
             SubjectKind::File | SubjectKind::BlockDevice => open(path, AccessMode::Read, Caching::Direct),
         };
         let disk = describe_disk(&subject);
@@ -106,11 +106,11 @@ fn check_space(facts: &StorageFacts) -> HostCheck {
         (Ok(Subject { available: Some(available), .. }), Some((size, min))) => {
             let status = match size {
                 size if size < min => CheckStatus::Failed,
-                size if size < CACHED_FILE => CheckStatus::Caution,
+                size if size < MIN_UNCACHED_FILE => CheckStatus::Caution,
                 _ => CheckStatus::Ok,
             };
             let (available, path) = (*available, facts.path.clone());
-            (status, FreeSpace::Free { available, path, size, min, cached: CACHED_FILE })
+            (status, FreeSpace::Free { available, path, size, min, cached: MIN_UNCACHED_FILE })
         }
     };
     necessary(status, HostFact::FreeSpace(space))

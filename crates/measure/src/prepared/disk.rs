@@ -78,7 +78,7 @@ pub(super) fn open(request: MeasurementRequest, load: MeasuredLoad) -> Result<Pr
     } else {
         let (load, claim) = permit(&request, load, &mut findings)?;
         let access = if claim.is_some() { AccessMode::Write } else { AccessMode::Read };
-        let size = request.size_of_existing(subject.size)?;
+        let size = request.choose_size(subject.size)?;
         let opened = plimsoll_device::open(&request.path, access, requested);
         (load, opened.map_err(|error| MeasureError::usage(format!("{path}: {error}")))?, size, claim)
     };
@@ -155,7 +155,7 @@ fn prepare_fio(disk: &DiskTarget, storage: &Storage, caching: Caching) -> Result
     let path = PathBuf::from(format!("/proc/{}/fd/{}", std::process::id(), disk.file.as_raw_fd()));
     let writable = disk.claim.is_some() || disk.is_scratch();
     let Storage { threads, compressible, .. } = *storage;
-    Ok(Fio { installed, io, place: FioHost::Here(path), threads, compressible, direct, writable })
+    Ok(Fio { installed, io, place: FioHost::Local(path), threads, compressible, direct, writable })
 }
 
 fn scratch_size(request: &MeasurementRequest, load: &MeasuredLoad, subject: &Subject) -> Result<Bytes, MeasureError> {

@@ -52,7 +52,7 @@ pub(super) fn open(request: MeasurementRequest, load: MeasuredLoad) -> Result<Pr
     let threads = request.sweep.threads;
     check_server(&address, &chosen, &load, threads)?;
     let grid = Grid::Export(chosen.blocks.map_or(BLOCK, |[min, ..]| Bytes::new(u64::from(min.max(1)))));
-    let size = request.size_of_existing(Bytes::new(chosen.size))?;
+    let size = request.choose_size(Bytes::new(chosen.size))?;
     let emulation = chosen.description.as_deref().and_then(|text| text.parse().ok());
     let access = AccessPath::Export(address.clone(), Mutex::new(vec![connection]));
     let storage = Storage { access, threads, compressible: load.compressible() };

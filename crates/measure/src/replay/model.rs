@@ -8,13 +8,13 @@ use plimsoll_load::{Replay, Tempo};
 use plimsoll_model::Chain;
 use plimsoll_units::{Instant, Span};
 
-use super::{Playback, Recording, Replays, join_read_fault, read_fault};
+use super::{Playback, Recording, ReplayTarget, join_read_fault, read_fault};
 use crate::backend::{MAX_VIRTUAL_DEPTH, PointOutcome, Virtual, collect_outcome};
 
 /// Number of operations for estimating the rate at a depth.
 const PILOT: u64 = 2_000;
 
-impl Replays for Virtual {
+impl ReplayTarget for Virtual {
     const SHORTEST_SLICE: Span = Span::from_millis(1);
 
     fn stages(&self) -> Vec<String> {

@@ -24,15 +24,15 @@ impl ReplayedPart {
     /// Maximum length of an operation, which limits the buffers of operations in flight.
     pub const MAX_LENGTH: u64 = 32 << 20;
 
-    fn omits(self, entry: &TraceEntry) -> Option<Sort> {
+    fn omits(self, entry: &TraceEntry) -> Option<OmittedKind> {
         let moves_data = matches!(entry.action, Action::Read | Action::Write | Action::DurableWrite);
         match entry.action {
             _ if self == Self::All => None,
-            Action::Trim => Some(Sort::Trim),
-            _ if moves_data && entry.length == 0 => Some(Sort::Empty),
-            _ if moves_data && entry.length > Self::MAX_LENGTH => Some(Sort::Large),
-            Action::Write | Action::DurableWrite if self == Self::Reads => Some(Sort::Write),
-            Action::Flush if self == Self::Reads => Some(Sort::Flush),
+            Action::Trim => Some(OmittedKind::Trim),
+            _ if moves_data && entry.length == 0 => Some(OmittedKind::Empty),
+            _ if moves_data && entry.length > Self::MAX_LENGTH => Some(OmittedKind::Large),
+            Action::Write | Action::DurableWrite if self == Self::Reads => Some(OmittedKind::Write),
+            Action::Flush if self == Self::Reads => Some(OmittedKind::Flush),
             _ => None,
         }
     }
@@ -40,7 +40,7 @@ impl ReplayedPart {
 
 /// Categories of operations that may be omitted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Sort {
+enum OmittedKind {
     Trim,
     Empty,
     Large,
@@ -48,7 +48,7 @@ enum Sort {
     Flush,
 }
 
-impl Sort {
+impl OmittedKind {
     /// Their descriptions, in order of declaration.
     const WORDS: [&str; 5] = ["trims", "without a length", "of more than 32 MiB at once", "writes", "flushes"];
 }
@@ -60,9 +60,9 @@ pub struct Recording {
     outline: Outline,
     layout: ReplayLayout,
     part: ReplayedPart,
-    omitted: [u64; Sort::WORDS.len()],
-    /// Number of operations by the power of two that divides their offset and length.
-    grains: [u64; 65],
+    omitted: [u64; OmittedKind::WORDS.len()],
+    /// Number of operations by the largest power of two that divides their offset and length.
+    alignments: [u64; 65],
     largest: u64,
     doubts: Vec<String>,
 }
@@ -71,16 +71,16 @@ impl Recording {
     /// Scans the trace at `path`, of which `part` will be replayed.
     pub fn scan(path: &Path, part: ReplayedPart) -> Result<Self, MeasureError> {
         let mut requests = open(path).map_err(|fault| malformed_error(path, &fault))?;
-        let (mut layout, mut omitted, mut grains, mut largest) = (ReplayLayout::default(), [0; 5], [0; 65], 0);
+        let (mut layout, mut omitted, mut alignments, mut largest) = (ReplayLayout::default(), [0; 5], [0; 65], 0);
         let noted = requests.by_ref().filter_map(|request| match request {
             Err(fault) => Some(Err(fault)),
             Ok(request) => {
-                if let Some(sort) = part.omits(&request.requested) {
-                    omitted[sort as usize] += 1;
+                if let Some(kind) = part.omits(&request.requested) {
+                    omitted[kind as usize] += 1;
                     return None;
                 }
                 let TraceEntry { offset, length, .. } = request.requested;
-                grains[(offset | length).trailing_zeros() as usize] += 1;
+                alignments[(offset | length).trailing_zeros() as usize] += 1;
                 largest = largest.max(length);
                 Some(Ok(layout.note(&request)))
             }
@@ -97,7 +97,7 @@ impl Recording {
         let outline = Outline { reach, dropped: requests.dropped(), ..outline };
         let mut doubts: Vec<String> = requests.doubts().iter().map(ToString::to_string).collect();
         doubts.extend(layout.doubt());
-        Ok(Self { path: path.to_owned(), outline, layout, part, omitted, grains, largest, doubts })
+        Ok(Self { path: path.to_owned(), outline, layout, part, omitted, alignments, largest, doubts })
     }
 
     /// Path as given by the user.
@@ -132,7 +132,7 @@ impl Recording {
 
     /// Number of operations that are not aligned to `block`, a power of two.
     pub fn unaligned(&self, block: Bytes) -> u64 {
-        self.grains.iter().take(block.get().trailing_zeros() as usize).sum()
+        self.alignments.iter().take(block.get().trailing_zeros() as usize).sum()
     }
 
     /// Fails if the recording extends beyond `size`; `limit` names it, such as `the size of data` or `--size`.
@@ -155,8 +155,8 @@ impl Recording {
 
     fn omitted(&self) -> Option<Finding> {
         let count: u64 = self.omitted.iter().sum();
-        let sorts = self.omitted.iter().zip(Sort::WORDS).filter(|(count, _)| **count > 0);
-        let parts: Vec<String> = sorts.map(|(count, words)| format!("{count} {words}")).collect();
+        let kinds = self.omitted.iter().zip(OmittedKind::WORDS).filter(|(count, _)| **count > 0);
+        let parts: Vec<String> = kinds.map(|(count, words)| format!("{count} {words}")).collect();
         (count > 0).then(|| Finding::NotReplayed { count, what: parts.join(", ") })
     }
 

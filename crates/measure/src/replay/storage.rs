@@ -11,20 +11,20 @@ use plimsoll_load::{Recorded, Replay, Tempo};
 use plimsoll_suite::workers::WorkerHandle;
 use plimsoll_units::Span;
 
-use super::{Playback, Recording, Replays, join_read_fault};
+use super::{Playback, Recording, ReplayTarget, join_read_fault};
 use crate::backend::{PointOutcome, Storage, collect_outcome};
 
 /// Operations per batch of the reader, and batches read ahead.
-const BATCH: usize = 4096;
-const AHEAD: usize = 16;
+const BATCH_OPERATIONS: usize = 4096;
+const MAX_BATCHES: usize = 16;
 /// Range of operations in flight with recorded arrival times before arrivals queue in the generator, limited by the
 /// memory below.
-const SLOTS: (u64, u64) = (16, 1024);
+const SLOT_RANGE: (u64, u64) = (16, 1024);
 const BUFFER_MEMORY: u64 = 256 << 20;
 
 type Batch = Vec<Result<Recorded, TraceFault>>;
 
-impl Replays for Storage {
+impl ReplayTarget for Storage {
     const SHORTEST_SLICE: Span = Span::from_millis(20);
 
     fn stages(&self) -> Vec<String> {
@@ -59,14 +59,14 @@ impl Storage {
         };
         // Leaving the scope drops the receiver, which ends the reader.
         std::thread::scope(|scope| {
-            let (send, receive) = sync_channel(AHEAD);
+            let (send, receive) = sync_channel(MAX_BATCHES);
             let reader = std::thread::Builder::new().name("reader".into());
             let failed = |source| {
                 PartialRun::at_once(Fault { attempt: label!("starting a thread that reads the trace").into(), source })
             };
             reader.spawn_scoped(scope, move || read_ahead(recording, &send)).map_err(failed)?;
             self.with_target(&shape, clock, &mut |target| {
-                let ahead = Ahead::new(&receive);
+                let ahead = ReadAhead::new(&receive);
                 let mut load = Replay::new(ahead, tempo, target.now());
                 let cpu_before = thread_cpu_time();
                 let rules = Rules::new(shape.depth, slice);
@@ -84,7 +84,7 @@ fn count_slots(recording: &Recording, tempo: Tempo) -> u32 {
         Tempo::Closed { depth } => depth,
         // A read buffer and a write buffer.
         Tempo::Recorded { .. } => {
-            let (least, max) = SLOTS;
+            let (least, max) = SLOT_RANGE;
             (BUFFER_MEMORY / (2 * recording.largest().get()).max(1)).clamp(least, max) as u32
         }
     }
@@ -101,7 +101,7 @@ fn read_ahead(recording: &Recording, send: &SyncSender<Batch>) {
         }
     };
     loop {
-        let batch: Batch = operations.by_ref().take(BATCH).collect();
+        let batch: Batch = operations.by_ref().take(BATCH_OPERATIONS).collect();
         if batch.is_empty() || send.send(batch).is_err() {
             return;
         }
@@ -109,19 +109,19 @@ fn read_ahead(recording: &Recording, send: &SyncSender<Batch>) {
 }
 
 /// Batches of the reader.
-struct Ahead<'a> {
+struct ReadAhead<'a> {
     receive: &'a Receiver<Batch>,
     batch: std::vec::IntoIter<Result<Recorded, TraceFault>>,
 }
 
-impl<'a> Ahead<'a> {
+impl<'a> ReadAhead<'a> {
     /// Waits for the first batch.
     fn new(receive: &'a Receiver<Batch>) -> Self {
         Self { receive, batch: receive.recv().unwrap_or_default().into_iter() }
     }
 }
 
-impl Iterator for Ahead<'_> {
+impl Iterator for ReadAhead<'_> {
     type Item = Result<Recorded, TraceFault>;
 
     fn next(&mut self) -> Option<Self::Item> {

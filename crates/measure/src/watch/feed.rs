@@ -57,8 +57,8 @@ pub struct LoadFeed<'a> {
     connections: Option<[f64; 2]>,
     /// Time spent on readings.
     reading: Duration,
-    /// Begin of the first reading.
-    begun: Option<Instant>,
+    /// Start of the first reading.
+    started: Option<Instant>,
 }
 
 impl<'a> LoadFeed<'a> {
@@ -77,12 +77,12 @@ impl<'a> LoadFeed<'a> {
     }
 
     fn new(name: &'static str, input: FeedInput<'a>, device: Option<String>) -> Self {
-        Self { name, input, device, before: None, connections: None, reading: Duration::ZERO, begun: None }
+        Self { name, input, device, before: None, connections: None, reading: Duration::ZERO, started: None }
     }
 
-    /// Share of time that readings took, 0 to 1: an upper bound of what they cost the source. `None` before the second.
+    /// Share of time that readings took, 0 to 1: an upper bound of the load on the source. `None` before the second reading.
     pub fn cost(&self) -> Option<f64> {
-        let elapsed = self.begun?.elapsed();
+        let elapsed = self.started?.elapsed();
         (elapsed > self.reading).then(|| self.reading.as_secs_f64() / elapsed.as_secs_f64())
     }
 
@@ -92,23 +92,23 @@ impl<'a> LoadFeed<'a> {
     /// # Errors
     /// The source does not answer, or its counters have no load.
     pub fn sample(&mut self, stop: &dyn Fn() -> bool) -> Result<Option<LoadSample>, FeedError> {
-        let begun = Instant::now();
-        self.begun.get_or_insert(begun);
+        let started = Instant::now();
+        self.started.get_or_insert(started);
         let text = self.read(stop).inspect_err(|_| self.before = None)?;
         if matches!(self.input, FeedInput::Ranges(_)) {
             return self.load_between(&[], &text, None);
         }
-        let Some((at, before)) = self.before.replace((begun, text)) else { return Ok(None) };
+        let Some((at, before)) = self.before.replace((started, text)) else { return Ok(None) };
         let after = self.before.as_ref().map(|(_, after)| after.as_slice()).unwrap_or_default();
-        self.load_between(&before, after, Some(begun.duration_since(at)))
+        self.load_between(&before, after, Some(started.duration_since(at)))
     }
 
     fn read(&mut self, stop: &dyn Fn() -> bool) -> Result<Vec<u8>, FeedError> {
         match &mut self.input {
             FeedInput::Pages(read) | FeedInput::Ranges(read) => {
-                let begun = Instant::now();
+                let started = Instant::now();
                 let page = read().map_err(FeedError::NoCounters);
-                self.reading += begun.elapsed();
+                self.reading += started.elapsed();
                 page
             }
             FeedInput::Counters { source, head } => {
@@ -119,23 +119,23 @@ impl<'a> LoadFeed<'a> {
                     *head = Some(connected);
                 }
                 // Without the time to connect, which is spent once.
-                let begun = Instant::now();
+                let started = Instant::now();
                 let sample = source.sample(stop).map_err(refuse).inspect_err(|_| *head = None)?;
-                self.reading += begun.elapsed();
+                self.reading += started.elapsed();
                 self.connections = count_connections(&sample);
                 Ok(line(&sample).into_bytes())
             }
         }
     }
 
-    /// The load of the last interval of a text. `apart` is the interval, if it is known.
+    /// The load of the last interval of a text, whose length is `elapsed` unless the text states it.
     fn load_between(
         &self,
         before: &[u8],
         after: &[u8],
-        apart: Option<Duration>,
+        elapsed: Option<Duration>,
     ) -> Result<Option<LoadSample>, FeedError> {
-        let interval = apart.map(|apart| Span::from_nanos(u64::try_from(apart.as_nanos()).unwrap_or(u64::MAX)));
+        let interval = elapsed.map(|elapsed| Span::from_nanos(u64::try_from(elapsed.as_nanos()).unwrap_or(u64::MAX)));
         let mut ingest = Ingest::new(FormatInput { interval, ..FormatInput::from(self.name) });
         if let FeedInput::Counters { head: Some(head), .. } = &self.input {
             ingest.feed(line(head).as_bytes());
@@ -162,7 +162,7 @@ impl<'a> LoadFeed<'a> {
             }),
             // The clock of this host orders readings of any source.
             [subject] => Ok(read_samples(subject).pop().map(|sample| LoadSample {
-                end: present(),
+                end: unix_time(),
                 connections: self.connections,
                 ..sample
             })),
@@ -174,7 +174,6 @@ impl<'a> LoadFeed<'a> {
     }
 }
 
-/// Connections to all databases of a PostgreSQL server, and their maximum.
 /// Reads all sources: sessions are those of the first, the load that of the last.
 ///
 /// # Errors
@@ -193,6 +192,7 @@ pub fn sample_all(feeds: &mut [LoadFeed<'_>], stop: &dyn Fn() -> bool) -> Result
     Ok(merged)
 }
 
+/// Connections to all databases of a PostgreSQL server, and their maximum.
 fn count_connections(sample: &Map<String, Value>) -> Option<[f64; 2]> {
     let maximum = sample.get("server")?.get("max_connections")?.as_f64()?;
     let databases = sample.get("pg_stat_database")?.as_array()?;
@@ -201,7 +201,7 @@ fn count_connections(sample: &Map<String, Value>) -> Option<[f64; 2]> {
 }
 
 /// Time since 1970.
-fn present() -> plimsoll_units::Instant {
+fn unix_time() -> plimsoll_units::Instant {
     let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
     plimsoll_units::Instant::from_nanos(u64::try_from(since.as_nanos()).unwrap_or(u64::MAX))
 }

@@ -9,7 +9,7 @@ use plimsoll_choose::watch::LoadSample;
 
 /// Begin and end of the names of files; between them is the number of the day since 1970.
 const NAME: (&str, &str) = ("day-", ".watch");
-/// Maximum number of days: four weeks and the present day.
+/// Maximum number of days: four weeks and today.
 const MAX_DAYS: usize = 29;
 /// Maximum size of a day: intervals of a second fit.
 const MAX_DAY_BYTES: u64 = 16 << 20;
@@ -191,7 +191,7 @@ mod tests {
         for cut in 1..=text.len() / 3 {
             fs::write(&path, &text[..text.len() - cut]).unwrap();
             let (mut log, samples, damaged) = SampleLog::open(&folder, "host").unwrap();
-            // Without its line end, the last line is complete; without all of it, nothing is damaged.
+            // Without its line end, the last line is complete; without all of it, no line is damaged.
             let (read, broken) = if cut == 1 { (3, 0) } else { (2, usize::from(cut < text.len() / 3)) };
             assert_eq!((samples.len(), damaged), (read, broken), "{cut}");
             log.append(&sample(40)).unwrap();

@@ -29,11 +29,11 @@ pub(super) enum FioOutput {
     None,
 }
 
-/// Runs fio until it ends, `on` breaks, or `patience` is over. `on` receives its output.
+/// Runs fio until it ends, `observe` breaks, or `timeout` expires. `observe` receives its output.
 pub(super) fn watch(
     mut command: Command,
-    patience: Duration,
-    on: &mut dyn FnMut(FioOutput) -> Onward,
+    timeout: Duration,
+    observe: &mut dyn FnMut(FioOutput) -> Onward,
 ) -> Result<(), Fault> {
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().map_err(|source| new_fault(label!("starting fio"), source))?;
@@ -45,7 +45,8 @@ pub(super) fn watch(
         std::thread::spawn(move || read_messages(output, &send));
     }
     drop(send);
-    let mut end = FioEnd { child, started: Instant::now(), interrupted: None, patience, is_requested: false };
+    let mut process =
+        FioProcess { child, started: Instant::now(), interrupted: None, timeout, is_end_requested: false };
     let mut lines: Vec<String> = Vec::new();
     loop {
         let output = match receive.recv_timeout(POLL_INTERVAL) {
@@ -59,32 +60,32 @@ pub(super) fn watch(
             Err(RecvTimeoutError::Timeout) => FioOutput::None,
             Err(RecvTimeoutError::Disconnected) => break,
         };
-        if on(output).is_break() {
-            end.request();
+        if observe(output).is_break() {
+            process.request_end();
         }
-        end.check();
+        process.check();
     }
     // An interrupt from the terminal reaches fio as well, which may end first.
-    if on(FioOutput::None).is_break() {
-        end.is_requested |= end.interrupted.is_none();
+    if observe(FioOutput::None).is_break() {
+        process.is_end_requested |= process.interrupted.is_none();
     }
-    let status = end.child.wait().map_err(|source| new_fault(label!("waiting for fio"), source))?;
-    end.judge(status, &lines)
+    let status = process.child.wait().map_err(|source| new_fault(label!("waiting for fio"), source))?;
+    process.judge(status, &lines)
 }
 
-struct FioEnd {
+struct FioProcess {
     child: Child,
     started: Instant,
-    patience: Duration,
+    timeout: Duration,
     interrupted: Option<Instant>,
-    /// True if it was requested, false after a timeout.
-    is_requested: bool,
+    /// True if `observe` ended fio, false after a timeout.
+    is_end_requested: bool,
 }
 
-impl FioEnd {
-    fn request(&mut self) {
+impl FioProcess {
+    fn request_end(&mut self) {
         if self.interrupted.is_none() {
-            self.is_requested = true;
+            self.is_end_requested = true;
             self.interrupt();
         }
     }
@@ -98,9 +99,9 @@ impl FioEnd {
 
     fn check(&mut self) {
         match self.interrupted {
-            None if self.started.elapsed() > self.patience => self.interrupt(),
-            Some(moment) if moment.elapsed() > EXIT_TIMEOUT => {
-                self.is_requested = false;
+            None if self.started.elapsed() > self.timeout => self.interrupt(),
+            Some(at) if at.elapsed() > EXIT_TIMEOUT => {
+                self.is_end_requested = false;
                 let _ = self.child.kill();
             }
             _ => {}
@@ -108,7 +109,7 @@ impl FioEnd {
     }
 
     fn judge(&self, status: ExitStatus, lines: &[String]) -> Result<(), Fault> {
-        if status.success() || self.is_requested {
+        if status.success() || self.is_end_requested {
             return Ok(());
         }
         if self.interrupted.is_some() {
@@ -116,12 +117,12 @@ impl FioEnd {
             let source = Error::new(ErrorKind::TimedOut, LoadFailure::StillRunning(waited));
             return Err(new_fault(label!("waiting for fio"), source));
         }
-        Err(new_fault(say!("fio exited with {status}"), Error::other(reason(lines))))
+        Err(new_fault(say!("fio exited with {status}"), Error::other(find_error_line(lines))))
     }
 }
 
-impl Drop for FioEnd {
-    /// Kills a remaining process.
+impl Drop for FioProcess {
+    /// Kills a process that is still running.
     fn drop(&mut self) {
         if let Ok(None) = self.child.try_wait() {
             let _ = self.child.kill();
@@ -131,14 +132,14 @@ impl Drop for FioEnd {
 }
 
 /// The most informative line: the first with an error, otherwise the last.
-pub(super) fn reason(lines: &[String]) -> String {
-    let errs = |line: &&String| {
+pub(super) fn find_error_line(lines: &[String]) -> String {
+    let is_error = |line: &&String| {
         let line = line.to_lowercase();
         ["error", "err=", "fail", "refus", "invalid", "need", "unable", "cannot", "can't", "disallowed"]
             .iter()
             .any(|word| line.contains(word))
     };
-    let line = lines.iter().find(errs).or(lines.last());
+    let line = lines.iter().find(is_error).or(lines.last());
     line.map_or_else(|| label!("no error message: run fio manually").to_owned(), |line| line.trim().to_owned())
 }
 
@@ -207,7 +208,7 @@ mod tests {
     fn line_with_the_error_is_found() {
         let check = |lines: &[&str], expected: &str| {
             let lines: Vec<String> = lines.iter().map(|&line| line.into()).collect();
-            assert!(reason(&lines).contains(expected), "{lines:?}: {}", reason(&lines));
+            assert!(find_error_line(&lines).contains(expected), "{lines:?}: {}", find_error_line(&lines));
         };
         check(&["Starting 1 thread", "fio: failed to load engine", "s0.0: done"], "failed to load");
         check(&["Starting 1 thread", "last"], "last");

@@ -15,8 +15,8 @@ use crate::plan::count_slots;
 
 /// fio accepts no exponent of exactly 1, as its series would not converge.
 const NEARLY_ONE: f64 = 1.000_01;
-/// Above this rate in a direction, fio's rounding of mean gaps to whole microseconds matters.
-const COARSE_RATE: f64 = 10_000.0;
+/// Maximum rate in a direction for which fio's rounding of mean gaps to microseconds is negligible.
+const MAX_PRECISE_RATE: f64 = 10_000.0;
 
 /// A section of the job file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -57,12 +57,12 @@ impl FioSection {
         if fio.ramp(trial) > Span::ZERO {
             options.push(("ramp_time", milliseconds(fio.ramp(trial))));
         }
-        options.extend(ALWAYS.map(|(name, value)| (name, value.to_owned())));
-        options.extend(of_mix(&stream.mix, stream.pattern));
-        options.extend(of_pattern(stream.pattern));
-        options.extend(of_pace(stream, fio.threads * fio.hosts()));
+        options.extend(COMMON_OPTIONS.map(|(name, value)| (name, value.to_owned())));
+        options.extend(mix_options(&stream.mix, stream.pattern));
+        options.extend(pattern_option(stream.pattern));
+        options.extend(pace_options(stream, fio.threads * fio.hosts()));
         if stream.writes() {
-            options.extend(of_content(fio.compressible));
+            options.extend(content_options(fio.compressible));
         }
         Self { name: format!("{index}.{part}"), options }
     }
@@ -84,8 +84,8 @@ impl FioSection {
     }
 }
 
-/// Latency percentiles from the submission; fio must not create, lay out, evict or end anything itself.
-const ALWAYS: [(&str, &str); 8] = [
+/// Latency percentiles from the submission; fio must not create or lay out files, drop caches or end at an error.
+const COMMON_OPTIONS: [(&str, &str); 8] = [
     ("lat_percentiles", "1"),
     ("clat_percentiles", "0"),
     ("slat_percentiles", "0"),
@@ -97,10 +97,10 @@ const ALWAYS: [(&str, &str); 8] = [
 ];
 
 impl Fio {
-    /// Warm-up that fio excludes itself: used if it reports only at the end.
+    /// Warm-up that fio excludes from its counts: used if it reports only at the end.
     pub(super) const fn ramp(&self, trial: &Trial<'_>) -> Span {
         match &self.place {
-            FioHost::Here(_) => Span::ZERO,
+            FioHost::Local(_) => Span::ZERO,
             FioHost::Hosts(_) => trial.warm_up,
         }
     }
@@ -108,13 +108,13 @@ impl Fio {
     /// The path with colons escaped, which otherwise separate names.
     fn filename(&self) -> String {
         match &self.place {
-            FioHost::Here(path) => path.display().to_string().replace(':', "\\:"),
+            FioHost::Local(path) => path.display().to_string().replace(':', "\\:"),
             FioHost::Hosts(hosts) => hosts.path.replace(':', "\\:"),
         }
     }
 }
 
-fn of_mix(mix: &Mix, pattern: Pattern) -> Vec<(&'static str, String)> {
+fn mix_options(mix: &Mix, pattern: Pattern) -> Vec<(&'static str, String)> {
     let reads = percent(mix.reads);
     let direction = match reads {
         100 => "read",
@@ -143,7 +143,7 @@ fn of_mix(mix: &Mix, pattern: Pattern) -> Vec<(&'static str, String)> {
     options
 }
 
-fn of_pattern(pattern: Pattern) -> Option<(&'static str, String)> {
+fn pattern_option(pattern: Pattern) -> Option<(&'static str, String)> {
     let distribution = match pattern {
         Pattern::Zipf { theta } if theta > 0.0 => {
             let theta = if (theta - 1.0).abs() < NEARLY_ONE - 1.0 { NEARLY_ONE } else { theta };
@@ -159,11 +159,11 @@ fn of_pattern(pattern: Pattern) -> Option<(&'static str, String)> {
     Some(("random_distribution", distribution))
 }
 
-fn of_pace(stream: &StreamSpec, parts: u32) -> Vec<(&'static str, String)> {
+fn pace_options(stream: &StreamSpec, parts: u32) -> Vec<(&'static str, String)> {
     match stream.pace {
         Pace::Closed { depth } => vec![("iodepth", depth.to_string())],
         Pace::Open { arrival, .. } => {
-            let rates = directions(stream).map(|rate| (rate.round() as u64).max(1).to_string());
+            let rates = direction_rates(stream).map(|rate| (rate.round() as u64).max(1).to_string());
             let rates = match percent(stream.mix.reads) {
                 100 => rates[0].clone(),
                 0 => format!(",{}", rates[1]),
@@ -180,16 +180,16 @@ fn of_pace(stream: &StreamSpec, parts: u32) -> Vec<(&'static str, String)> {
 }
 
 /// Rates of reads and writes for fio, which counts even arrivals by bytes of the smallest size.
-fn directions(stream: &StreamSpec) -> [f64; 2] {
+fn direction_rates(stream: &StreamSpec) -> [f64; 2] {
     let Pace::Open { rate, arrival } = stream.pace else { return [0.0; 2] };
     let sizes = &stream.mix.sizes;
     let weights: f64 = sizes.sizes().iter().map(|&(_, weight)| f64::from(weight)).sum();
     let mean = sizes.sizes().iter().map(|&(size, weight)| size.get() as f64 * f64::from(weight)).sum::<f64>() / weights;
-    let larger = if arrival == Arrival::Poisson { 1.0 } else { mean / sizes.smallest().get() as f64 };
-    [stream.mix.reads, 1.0 - stream.mix.reads].map(|share| rate.as_f64() * share * larger)
+    let size_factor = if arrival == Arrival::Poisson { 1.0 } else { mean / sizes.smallest().get() as f64 };
+    [stream.mix.reads, 1.0 - stream.mix.reads].map(|share| rate.as_f64() * share * size_factor)
 }
 
-fn of_content(compressible: f64) -> Vec<(&'static str, String)> {
+fn content_options(compressible: f64) -> Vec<(&'static str, String)> {
     match percent(compressible) {
         0 => Vec::new(),
         100 => vec![("zero_buffers", "1".into())],
@@ -207,13 +207,14 @@ fn percent(share: f64) -> u32 {
 
 /// Sizes with integer percentages that add up to 100 (largest remainders first); zero shares are omitted.
 fn percentages(sizes: &BlockMix) -> Vec<(Bytes, u32)> {
-    let all: u64 = sizes.sizes().iter().map(|&(_, weight)| u64::from(weight)).sum();
+    let total_weight: u64 = sizes.sizes().iter().map(|&(_, weight)| u64::from(weight)).sum();
     let exact = |weight: u32| u64::from(weight) * 100;
-    let mut shares: Vec<_> = sizes.sizes().iter().map(|&(size, weight)| (size, (exact(weight) / all) as u32)).collect();
-    let mut by_rest: Vec<usize> = (0..shares.len()).collect();
-    by_rest.sort_by_key(|&i| std::cmp::Reverse(exact(sizes.sizes()[i].1) % all));
+    let mut shares: Vec<_> =
+        sizes.sizes().iter().map(|&(size, weight)| (size, (exact(weight) / total_weight) as u32)).collect();
+    let mut by_remainder: Vec<usize> = (0..shares.len()).collect();
+    by_remainder.sort_by_key(|&i| std::cmp::Reverse(exact(sizes.sizes()[i].1) % total_weight));
     let missing = 100 - shares.iter().map(|(_, share)| share).sum::<u32>();
-    for &index in by_rest.iter().take(missing as usize) {
+    for &index in by_remainder.iter().take(missing as usize) {
         shares[index].1 += 1;
     }
     shares.retain(|(_, share)| *share > 0);
@@ -226,42 +227,46 @@ pub fn list_differences(streams: &[StreamSpec], paces: &[Pace]) -> Vec<&'static 
     let open = || {
         paces().filter_map(|pace| if let Pace::Open { rate, arrival } = pace { Some((rate, arrival)) } else { None })
     };
-    let some = |applies: &dyn Fn(&StreamSpec) -> bool| streams.iter().any(applies);
+    let has_stream = |applies: &dyn Fn(&StreamSpec) -> bool| streams.iter().any(applies);
     let is_mixed = |mix: &Mix| mix.reads > 0.0 && mix.reads < 1.0;
-    let total = |share: f64| (share * 100.0 - (share * 100.0).round()).abs() < 1e-9;
+    let is_integer_percent = |share: f64| (share * 100.0 - (share * 100.0).round()).abs() < 1e-9;
     let hot = |pattern| {
-        if let Pattern::HotSpot { operations, space } = pattern { total(operations) && total(space) } else { true }
+        if let Pattern::HotSpot { operations, space } = pattern {
+            is_integer_percent(operations) && is_integer_percent(space)
+        } else {
+            true
+        }
     };
     let exact = |sizes: &BlockMix| {
         let all: u32 = sizes.sizes().iter().map(|&(_, weight)| weight).sum();
         sizes.sizes().iter().all(|&(_, weight)| (u64::from(weight) * 100).is_multiple_of(u64::from(all)))
     };
-    let ways = [
+    let differences = [
         (
             open().next().is_some(),
             "response times of open loads are service times from the submission, without queueing in fio \
              (coordinated omission), and fio waits for all operations in flight before it sleeps until the next arrival",
         ),
         (
-            open().any(|(rate, arrival)| arrival == Arrival::Poisson && rate.as_f64() > COARSE_RATE),
+            open().any(|(rate, arrival)| arrival == Arrival::Poisson && rate.as_f64() > MAX_PRECISE_RATE),
             "it rounds the mean gap between Poisson arrivals down to whole microseconds",
         ),
         (open().any(|(rate, _)| rate.as_f64().fract() != 0.0), "it rounds rates to whole operations per second"),
         (
-            some(&|s| s.mix.flush_every > 0 && is_mixed(&s.mix)),
+            has_stream(&|s| s.mix.flush_every > 0 && is_mixed(&s.mix)),
             "it flushes more often if reads are mixed with the writes",
         ),
         (
-            some(&|s| !total(s.mix.reads) || !exact(&s.mix.sizes) || !hot(s.pattern)),
+            has_stream(&|s| !is_integer_percent(s.mix.reads) || !exact(&s.mix.sizes) || !hot(s.pattern)),
             "shares are rounded to whole percent",
         ),
         (
-            some(&|s| s.pattern == Pattern::Sequential && is_mixed(&s.mix)),
+            has_stream(&|s| s.pattern == Pattern::Sequential && is_mixed(&s.mix)),
             "reads and writes of a sequential stream have independent positions",
         ),
         (streams.len() > 1, "each stream is a separate job with its own thread"),
     ];
-    ways.into_iter().filter_map(|(is_so, way)| is_so.then_some(way)).collect()
+    differences.into_iter().filter_map(|(applies, text)| applies.then_some(text)).collect()
 }
 
 /// An unnamed job file, which fio opens through `/proc`.
@@ -273,7 +278,7 @@ pub(super) struct JobFile {
 impl JobFile {
     pub(super) fn new(jobs: &[FioSection]) -> io::Result<Self> {
         let mut file = File::from(memfd_create("plimsoll-jobs", MemfdFlags::CLOEXEC)?);
-        file.write_all(write_text(jobs).as_bytes())?;
+        file.write_all(format_jobs(jobs).as_bytes())?;
         Ok(Self { file, is_empty: jobs.is_empty() })
     }
 
@@ -288,7 +293,7 @@ impl JobFile {
     }
 }
 
-fn write_text(jobs: &[FioSection]) -> String {
+fn format_jobs(jobs: &[FioSection]) -> String {
     let mut text = String::new();
     for job in jobs {
         let _ = writeln!(text, "[{}]", job.name);

@@ -29,11 +29,11 @@ pub enum HostError {
 impl Hosts {
     /// Parses hosts such as `db1,db2:8766,[::1]:8765`, and the absolute path on each.
     pub fn new(names: &[String], path: &str) -> Result<Self, HostError> {
-        let plain = |c: char| !c.is_whitespace() && !c.is_control() && !";#$\\".contains(c);
-        if !path.starts_with('/') || !path.chars().all(plain) {
+        let is_plain = |c: char| !c.is_whitespace() && !c.is_control() && !";#$\\".contains(c);
+        if !path.starts_with('/') || !path.chars().all(is_plain) {
             return Err(HostError::Path(path.into()));
         }
-        let each: Result<Vec<_>, _> = names.iter().map(|name| name.parse().map(|Named(name)| name)).collect();
+        let each: Result<Vec<_>, _> = names.iter().map(|name| name.parse().map(|FioHostName(name)| name)).collect();
         Ok(Self { names: each?, path: path.into() })
     }
 
@@ -44,23 +44,23 @@ impl Hosts {
 
     /// Arguments of a client with the job file of each host; hosts without jobs are omitted.
     pub(super) fn arguments(&self, files: &[JobFile]) -> Vec<String> {
-        let busy = self.names.iter().zip(files).filter(|(_, file)| !file.is_empty());
-        busy.flat_map(|(name, file)| [format!("--client={name}"), file.path()]).collect()
+        let with_jobs = self.names.iter().zip(files).filter(|(_, file)| !file.is_empty());
+        with_jobs.flat_map(|(name, file)| [format!("--client={name}"), file.path()]).collect()
     }
 }
 
-struct Named(String);
+struct FioHostName(String);
 
-impl FromStr for Named {
+impl FromStr for FioHostName {
     type Err = HostError;
 
     fn from_str(text: &str) -> Result<Self, HostError> {
-        let wrong = || HostError::Name(text.into());
+        let invalid = || HostError::Name(text.into());
         let (kind, name, port) = match text.strip_prefix('[') {
             Some(rest) => {
-                let (address, rest) = rest.split_once(']').ok_or_else(wrong)?;
-                let port = if rest.is_empty() { None } else { Some(rest.strip_prefix(':').ok_or_else(wrong)?) };
-                address.parse::<std::net::Ipv6Addr>().map_err(|_| wrong())?;
+                let (address, rest) = rest.split_once(']').ok_or_else(invalid)?;
+                let port = if rest.is_empty() { None } else { Some(rest.strip_prefix(':').ok_or_else(invalid)?) };
+                address.parse::<std::net::Ipv6Addr>().map_err(|_| invalid())?;
                 ("ip6:", address, port)
             }
             None => match text.split_once(':') {
@@ -68,13 +68,13 @@ impl FromStr for Named {
                 None => ("", text, None),
             },
         };
-        let fits = |c: char| c.is_ascii_alphanumeric() || ".-_:".contains(c);
-        if name.is_empty() || !name.chars().all(fits) || name.starts_with('-') {
-            return Err(wrong());
+        let is_name_char = |c: char| c.is_ascii_alphanumeric() || ".-_:".contains(c);
+        if name.is_empty() || !name.chars().all(is_name_char) || name.starts_with('-') {
+            return Err(invalid());
         }
         Ok(Self(match port {
             None => format!("{kind}{name}"),
-            Some(port) => format!("{kind}{name},{}", port.parse::<u16>().map_err(|_| wrong())?),
+            Some(port) => format!("{kind}{name},{}", port.parse::<u16>().map_err(|_| invalid())?),
         }))
     }
 }
@@ -95,8 +95,8 @@ mod tests {
         check("127.0.0.1:1", Some("127.0.0.1,1"));
         check("[::1]:8765", Some("ip6:::1,8765"));
         check("[::1]", Some("ip6:::1"));
-        for wrong in ["", "db1:", "db1:99999", "::1", "-x", "a b", "[::1", "[x]", "sock:/x", "a,b"] {
-            check(wrong, None);
+        for invalid in ["", "db1:", "db1:99999", "::1", "-x", "a b", "[::1", "[x]", "sock:/x", "a,b"] {
+            check(invalid, None);
         }
     }
 

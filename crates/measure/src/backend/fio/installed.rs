@@ -5,7 +5,7 @@ use std::process::{Command, Output};
 use thiserror::Error;
 
 /// The oldest supported version: the first with `sync=dsync`.
-const OLDEST: (u32, u32) = (3, 20);
+const MIN_VERSION: (u32, u32) = (3, 20);
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Installed {
@@ -26,15 +26,16 @@ pub enum FioError {
     #[error("unexpected output {0:?} of fio --version: install fio (apt install fio)")]
     Unknown(String),
     /// The version is too old.
-    #[error("fio {} is too old: install {}.{} or newer (apt install fio)", .0, OLDEST.0, OLDEST.1)]
+    #[error("fio {} is too old: install {}.{} or newer (apt install fio)", .0, MIN_VERSION.0, MIN_VERSION.1)]
     Old(String),
 }
 
 impl Installed {
     /// The fio in the search path.
     pub fn find() -> Result<Self, FioError> {
-        let output_of =
-            |argument| Command::new("fio").arg(argument).output().map(|output| text(&output)).map_err(FioError::Absent);
+        let output_of = |argument| {
+            Command::new("fio").arg(argument).output().map(|output| join_output(&output)).map_err(FioError::Absent)
+        };
         let version = parse_version(&output_of("--version")?)?;
         Ok(Self { version, has_ring: output_of("--enghelp")?.split_whitespace().any(|word| word == "io_uring") })
     }
@@ -44,7 +45,7 @@ impl Installed {
     }
 }
 
-fn text(output: &Output) -> String {
+fn join_output(output: &Output) -> String {
     String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr)
 }
 
@@ -54,7 +55,7 @@ fn parse_version(output: &str) -> Result<String, FioError> {
     let version = output.trim().strip_prefix("fio-").ok_or_else(unknown)?;
     let mut numbers = version.split(|c: char| !c.is_ascii_digit()).map(str::parse::<u32>);
     let (Some(Ok(major)), Some(Ok(minor))) = (numbers.next(), numbers.next()) else { return Err(unknown()) };
-    if (major, minor) < OLDEST {
+    if (major, minor) < MIN_VERSION {
         return Err(FioError::Old(version.into()));
     }
     Ok(version.into())

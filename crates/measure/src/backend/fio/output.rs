@@ -65,10 +65,10 @@ struct FioLatency {
 
 /// Cumulative counts at a time.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct SoFar {
+pub(super) struct FioTotals {
     counts: BTreeMap<(u8, Kind), FioCount>,
     /// Runtime of the jobs.
-    pub(super) lasted: Span,
+    pub(super) runtime: Span,
     /// Processor time of fio.
     pub(super) cpu: CpuTime,
 }
@@ -84,8 +84,8 @@ struct FioCount {
 
 impl Document {
     /// Cumulative counts. `durable` is the durability of the writes of each stream.
-    pub(super) fn so_far(&self, durable: &[bool]) -> SoFar {
-        let mut all = SoFar::default();
+    pub(super) fn totals(&self, durable: &[bool]) -> FioTotals {
+        let mut all = FioTotals::default();
         for job in self.jobs.iter().chain(&self.client_stats) {
             let Some((stream, is_durable)) = parse_stream(&job.jobname, durable) else { continue };
             let write = if is_durable { Kind::DurableWrite } else { Kind::Write };
@@ -100,7 +100,7 @@ impl Document {
                 let errors = &mut all.counts.entry((stream, kind)).or_default().errors;
                 *errors.entry(job.first_error).or_default() += job.total_err;
             }
-            all.lasted = all.lasted.max(Span::from_millis(job.job_runtime));
+            all.runtime = all.runtime.max(Span::from_millis(job.job_runtime));
             let share = |percent: f64| Span::from_secs_f64(job.job_runtime as f64 / 1e3 * (percent / 100.0).max(0.0));
             all.cpu.user += share(job.usr_cpu);
             all.cpu.system += share(job.sys_cpu);
@@ -109,7 +109,7 @@ impl Document {
     }
 
     /// Number of completed operations.
-    pub(super) fn answered(&self) -> u64 {
+    pub(super) fn completed_operations(&self) -> u64 {
         let jobs =
             self.jobs.iter().chain(&self.client_stats).filter(|job| parse_stream(&job.jobname, &[false]).is_some());
         jobs.map(|job| job.read.total_ios + job.write.total_ios).sum()
@@ -122,7 +122,7 @@ fn parse_stream(name: &str, durable: &[bool]) -> Option<(u8, bool)> {
     Some((stream, *durable.get(usize::from(stream))?))
 }
 
-impl SoFar {
+impl FioTotals {
     fn add(&mut self, stream: u8, kind: Kind, direction: &FioDirection) {
         let latency = &direction.lat_ns;
         if latency.count == 0 && latency.bins.is_empty() {
@@ -137,7 +137,7 @@ impl SoFar {
         }
     }
 
-    /// Counts since `before`, an earlier time of the same load.
+    /// Counts since `before`, an earlier report of the same load.
     pub(super) fn since(&self, before: &Self) -> Tally {
         let none = FioCount::default();
         let counters = self.counts.iter().filter_map(|(key, count)| {

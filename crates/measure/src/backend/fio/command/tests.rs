@@ -11,8 +11,8 @@ fn fio(threads: u32, place: FioHost) -> Fio {
     Fio { installed, io: IoEngine::Ring, place, threads, compressible: 0.3, direct: true, writable: true }
 }
 
-fn here() -> FioHost {
-    FioHost::Here("/proc/1/fd/3".into())
+fn local() -> FioHost {
+    FioHost::Local("/proc/1/fd/3".into())
 }
 
 fn stream(pace: Pace) -> StreamSpec {
@@ -29,13 +29,13 @@ fn job_files(stream: StreamSpec, fio: &Fio, host: u32) -> Vec<String> {
         slice: Span::from_millis(100),
         seed: 7,
     };
-    build_jobs(&trial, fio, host).iter().map(|job| write_text(std::slice::from_ref(job))).collect()
+    build_jobs(&trial, fio, host).iter().map(|job| format_jobs(std::slice::from_ref(job))).collect()
 }
 
 /// Checks that the job file of `stream` has all lines of `expected`, and none of the options `absent`.
 #[track_caller]
 fn check(stream: StreamSpec, expected: &[&str], absent: &[&str]) {
-    let files = job_files(stream, &fio(1, here()), 0);
+    let files = job_files(stream, &fio(1, local()), 0);
     let [job] = &files[..] else { panic!("{files:?}") };
     for line in expected {
         assert!(job.lines().any(|found| found == *line), "{line} is not in\n{job}");
