@@ -10,7 +10,7 @@ use plimsoll_measure::{Monitor, PointProgress};
 use plimsoll_record::{LoadLine, Run};
 use plimsoll_report::{Progress, progress_line};
 use plimsoll_units::{Bytes, Span};
-use plimsoll_web::{CurvePoint, LineSoFar, MeasureEvent, Observer, StateOfMeasurement};
+use plimsoll_web::{CurvePoint, LineFigures, MeasureEvent, MeasureProgress, Observer};
 
 /// Progress on standard error, and handling of Ctrl-C.
 #[derive(Debug)]
@@ -137,7 +137,7 @@ impl Monitor for Console {
     fn filling(&mut self, filled: Bytes, size: Bytes) {
         if self.is_due() {
             let phase = describe_filling(filled, size);
-            self.tell_observer(|| MeasureEvent::State(StateOfMeasurement { phase, ..Default::default() }));
+            self.tell_observer(|| MeasureEvent::State(MeasureProgress { phase, ..Default::default() }));
         }
         if self.live && !self.quiet {
             let _ = write!(std::io::stderr(), "\r{}\x1b[K", describe_filling(filled, size));
@@ -167,7 +167,7 @@ impl Monitor for Console {
 
     fn line_so_far(&mut self, line: &dyn Fn() -> Option<LoadLine>) {
         if let Some(line) = self.observer.is_some().then(line).flatten() {
-            self.tell_observer(|| MeasureEvent::LoadLine(LineSoFar::of(&line)));
+            self.tell_observer(|| MeasureEvent::LoadLine(LineFigures::of(&line)));
         }
     }
 
@@ -180,8 +180,8 @@ impl Monitor for Console {
     }
 }
 
-fn state(progress: &Progress<'_>) -> StateOfMeasurement {
-    StateOfMeasurement {
+fn state(progress: &Progress<'_>) -> MeasureProgress {
+    MeasureProgress {
         phase: format!("{}, {}", progress.phase, progress.point),
         iops: progress.rate,
         p99_ns: progress.p99.map(Span::as_nanos),

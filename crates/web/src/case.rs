@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use plimsoll_choose::sizing::Sizing;
 use plimsoll_choose::what_if::WhatIfs;
-use plimsoll_ingest::{Demand, Outcome as Ingested};
+use plimsoll_ingest::{Demand, Outcome};
 use serde::{Deserialize, Serialize};
 
 use crate::threads::SearchProgress;
@@ -16,9 +16,9 @@ const TURN_POLL: Duration = Duration::from_millis(5);
 
 /// Figures of a case.
 #[derive(Debug)]
-pub struct Parsed {
+pub struct ParsedCase {
     /// Result of each file.
-    pub outcomes: Vec<Ingested>,
+    pub outcomes: Vec<Outcome>,
     /// Demand of all files.
     pub demand: Demand,
     /// Products that led the last ranking: a slider searches among these.
@@ -33,34 +33,34 @@ pub struct Parsed {
 
 type LastReport = Option<(SizeRequest, Arc<SearchResult>)>;
 
-/// What is wanted of the storage.
+/// Requirements of a sizing request.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct SizeRequest {
-    /// Present capacity requirement, as text; that of the reports if it is empty.
+    /// Bytes to store today, as text; those of the reports if it is empty.
     pub capacity: String,
     /// Name of the database or host, if there are several.
     pub subject: String,
     /// Growth in percent a year.
     pub growth: f64,
-    /// Months that it has to last.
+    /// Months for which the storage has to suffice.
     pub months: u32,
     /// Headroom in percent.
     pub headroom: f64,
     /// Objective in milliseconds at the 99th percentile of reads; 0 for none.
     pub p99_ms: f64,
-    /// Reads that a larger cache leaves, over the present reads.
+    /// Reads that remain with a larger cache, as a share of today's.
     pub reads_left: f64,
     /// Providers or products; all when empty.
     pub providers: Vec<String>,
-    /// Choices may be slower than the storage of today.
+    /// Choices may be slower than today's storage.
     pub may_be_slower: bool,
-    pub extent: FileExtent,
+    pub extent: SearchExtent,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum FileExtent {
+pub enum SearchExtent {
     /// Products that led the last ranking: fast enough for a slider.
     Leaders,
     /// All products.
@@ -82,7 +82,7 @@ impl Default for SizeRequest {
             reads_left: 1.0,
             providers: Vec::new(),
             may_be_slower: false,
-            extent: FileExtent::default(),
+            extent: SearchExtent::default(),
         }
     }
 }
@@ -91,14 +91,14 @@ impl Default for SizeRequest {
 pub struct SearchResult {
     /// Configurations that carry the load.
     pub sizing: Sizing,
-    /// What would be if.
+    /// Results of what-ifs.
     pub what_ifs: WhatIfs,
 }
 
-impl Parsed {
+impl ParsedCase {
     /// Figures of these results.
-    pub fn of(outcomes: Vec<Ingested>) -> Self {
-        let readings: Vec<_> = outcomes.iter().filter_map(Ingested::reading).collect();
+    pub fn of(outcomes: Vec<Outcome>) -> Self {
+        let readings: Vec<_> = outcomes.iter().filter_map(Outcome::reading).collect();
         let demand = Demand::of(&readings);
         Self {
             demand,
@@ -126,12 +126,12 @@ impl Parsed {
     }
 
     /// Waits for the search of the same kind in progress, so that superseded ones do not pile up. `None` when cancelled.
-    pub fn turn(&self, extent: FileExtent, cancelled: &AtomicBool) -> Option<MutexGuard<'_, ()>> {
-        let turn = &self.turns[usize::from(extent == FileExtent::Report)];
+    pub fn turn(&self, extent: SearchExtent, cancelled: &AtomicBool) -> Option<MutexGuard<'_, ()>> {
+        let turn = &self.turns[usize::from(extent == SearchExtent::Report)];
         while !cancelled.load(Ordering::Relaxed) {
             match turn.try_lock() {
-                Ok(sustained) => return Some(sustained),
-                Err(TryLockError::Poisoned(sustained)) => return Some(sustained.into_inner()),
+                Ok(guard) => return Some(guard),
+                Err(TryLockError::Poisoned(guard)) => return Some(guard.into_inner()),
                 Err(TryLockError::WouldBlock) => std::thread::sleep(TURN_POLL),
             }
         }
@@ -140,9 +140,9 @@ impl Parsed {
 
     /// Reasons for files that could not be used.
     pub fn refusals(&self) -> Vec<String> {
-        let refusal = |outcome: &Ingested| match outcome {
-            Ingested::Refused { name, refusal } => Some(format!("{name}: {refusal}")),
-            Ingested::Read(_) => None,
+        let refusal = |outcome: &Outcome| match outcome {
+            Outcome::Refused { name, refusal } => Some(format!("{name}: {refusal}")),
+            Outcome::Read(_) => None,
         };
         self.outcomes.iter().filter_map(refusal).collect()
     }
@@ -154,12 +154,12 @@ mod tests {
 
     #[test]
     fn superseded_search_does_not_wait_for_its_turn() {
-        let parsed = Parsed::of(Vec::new());
-        let (required, superseded) = (AtomicBool::new(false), AtomicBool::new(true));
-        let first = parsed.turn(FileExtent::Leaders, &required).unwrap();
-        assert!(parsed.turn(FileExtent::Ranking, &superseded).is_none());
-        assert!(parsed.turn(FileExtent::Report, &required).is_some(), "a report does not delay a slider");
+        let parsed = ParsedCase::of(Vec::new());
+        let (active, superseded) = (AtomicBool::new(false), AtomicBool::new(true));
+        let first = parsed.turn(SearchExtent::Leaders, &active).unwrap();
+        assert!(parsed.turn(SearchExtent::Ranking, &superseded).is_none());
+        assert!(parsed.turn(SearchExtent::Report, &active).is_some(), "a report does not delay a slider");
         drop(first);
-        assert!(parsed.turn(FileExtent::Ranking, &required).is_some());
+        assert!(parsed.turn(SearchExtent::Ranking, &active).is_some());
     }
 }

@@ -1,4 +1,4 @@
-//! Choosing storage for uploaded reports: diagnosis, ranked configurations with prices, and sliders of what would be if.
+//! Choosing storage for uploaded reports: diagnosis, ranked configurations with prices, and sliders for what-ifs.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -8,10 +8,10 @@ use plimsoll_catalogue::{Currency, PriceTerms, translate};
 use plimsoll_choose::diagnosis::{DiagnoseOptions, Diagnosis, diagnose};
 use plimsoll_choose::sizing::{
     Assumption, Best, Choice, ClassObjective, Design, DesignError, Growth, Search, Sizing, SizingRequirements,
-    check_counted, derive_requirements, layouts, size as sized,
+    check_counted, derive_requirements, layouts, size as size_storage,
 };
 use plimsoll_choose::what_if::{CacheWhatIf, WhatIfs, cache, with_reads_left};
-use plimsoll_ingest::{DatabaseDemand, Outcome as Ingested};
+use plimsoll_ingest::{DatabaseDemand, Outcome};
 use plimsoll_language::{label, say};
 use plimsoll_measure::sizing::{MIN_CAPACITY, stored_capacity};
 use plimsoll_report::{Page, page_fragment, pages, typeset};
@@ -20,12 +20,12 @@ use serde::Serialize;
 
 use crate::ConsoleState;
 use crate::answer::{Input, WebAnswer, WebRefusal, WebResult};
-use crate::case::{FileExtent, Parsed, SearchResult, SizeRequest};
+use crate::case::{ParsedCase, SearchExtent, SearchResult, SizeRequest};
 use crate::figures;
 use crate::threads::{SearchProgress, Threads};
 
 const MAX_CHOICES: usize = 12;
-/// Products among which a slider searches.
+/// Maximum number of products among which a slider searches.
 const MAX_LEADERS: usize = 2;
 
 #[derive(Debug, Serialize)]
@@ -35,7 +35,7 @@ struct Ranking {
     /// Its kind: `met`, `doubtful` or `missed`.
     verdict: &'static str,
     word: &'static str,
-    /// What to change if the verdict is not acceptable.
+    /// Change of the request if the verdict is not acceptable.
     remedy: &'static str,
     choices: Vec<ChoiceEntry>,
     /// Cache sizes with the reads that they leave; from a full search.
@@ -55,7 +55,7 @@ struct ChoiceEntry {
     jpy: Option<String>,
     iops: Option<f64>,
     limit: Option<String>,
-    /// Limit over the design point.
+    /// Limit relative to the design point.
     over: Option<f64>,
     machine: Option<String>,
     /// Class and simulated mean response time.
@@ -73,14 +73,14 @@ struct CacheEntry {
 }
 
 /// The diagnosis as a page of data.
-pub fn diagnosis(parsed: &Parsed) -> Page {
-    let question = DiagnoseOptions { on: None, misses: None };
-    let found: Vec<Diagnosis> = parsed.demand.subjects.iter().map(|subject| diagnose(subject, &question)).collect();
+pub fn diagnosis(parsed: &ParsedCase) -> Page {
+    let options = DiagnoseOptions { on: None, misses: None };
+    let found: Vec<Diagnosis> = parsed.demand.subjects.iter().map(|subject| diagnose(subject, &options)).collect();
     pages::diagnoses(&parsed.outcomes, &parsed.demand, &found)
 }
 
 /// Names of the databases and hosts of a case.
-pub fn subject_names(parsed: &Parsed) -> String {
+pub fn subject_names(parsed: &ParsedCase) -> String {
     let names: Vec<&str> = parsed.demand.subjects.iter().map(|subject| subject.name.as_str()).collect();
     if names.iter().all(|name| name.is_empty()) { label!("the demand").to_owned() } else { names.join(", ") }
 }
@@ -101,7 +101,7 @@ pub fn size(shared: &ConsoleState, input: &Input) -> WebResult {
     let [verdict, word, remedy] = judge(&found.sizing);
     let caches = found.what_ifs.cache.as_ref().map(list_caches).unwrap_or_default();
     let choices = list_choices(&found.sizing);
-    let html = (request.extent == FileExtent::Report).then(|| page_fragment(&page).into_string());
+    let html = (request.extent == SearchExtent::Report).then(|| page_fragment(&page).into_string());
     let looked_at = found.sizing.evaluated;
     Ok(WebAnswer::json(&Ranking { headline, verdict, word, remedy, choices, caches, looked_at, html }))
 }
@@ -162,7 +162,7 @@ fn list_choices(sizing: &Sizing) -> Vec<ChoiceEntry> {
 pub fn terraform(shared: &ConsoleState, input: &Input) -> WebResult {
     let request: SizeRequest = input.read()?;
     let parsed = shared.reports.parsed(input.part(0))?;
-    let request = SizeRequest { extent: FileExtent::Report, ..request };
+    let request = SizeRequest { extent: SearchExtent::Report, ..request };
     let found =
         search_catalogue(shared, &parsed, find_subject(&parsed, &request.subject)?, &request, &input.cancelled)?;
     let text = plimsoll_report::terraform(&found.sizing)
@@ -170,12 +170,12 @@ pub fn terraform(shared: &ConsoleState, input: &Input) -> WebResult {
     Ok(WebAnswer::File("volumes.tf".to_owned(), "text/plain; charset=utf-8", text.into_bytes()))
 }
 
-pub fn render_sizing(parsed: &Parsed, found: &SearchResult) -> Page {
+pub fn render_sizing(parsed: &ParsedCase, found: &SearchResult) -> Page {
     pages::sizing(&found.sizing, &found.what_ifs, &parsed.outcomes, MAX_CHOICES)
 }
 
 /// The named subject, or the first if there is no name; the ranking states which.
-pub fn find_subject<'p>(parsed: &'p Parsed, name: &str) -> Result<&'p DatabaseDemand, WebRefusal> {
+pub fn find_subject<'p>(parsed: &'p ParsedCase, name: &str) -> Result<&'p DatabaseDemand, WebRefusal> {
     let subjects = &parsed.demand.subjects;
     let found = subjects.iter().find(|subject| subject.name == name);
     found.or_else(|| subjects.first().filter(|_| name.is_empty())).ok_or_else(|| {
@@ -193,82 +193,83 @@ pub fn find_subject<'p>(parsed: &'p Parsed, name: &str) -> Result<&'p DatabaseDe
 /// files and Terraform follow its page.
 pub fn search_catalogue(
     shared: &ConsoleState,
-    parsed: &Parsed,
+    parsed: &ParsedCase,
     subject: &DatabaseDemand,
     request: &SizeRequest,
     cancelled: &Arc<AtomicBool>,
 ) -> Result<Arc<SearchResult>, WebRefusal> {
-    let is_wanted = || if cancelled.load(Ordering::Relaxed) { Err(superseded()) } else { Ok(()) };
+    let check_cancelled = || if cancelled.load(Ordering::Relaxed) { Err(superseded()) } else { Ok(()) };
     let _turn = parsed.turn(request.extent, cancelled).ok_or_else(superseded)?;
-    if let Some((_, found)) = parsed.report().as_ref().filter(|(existing, _)| existing == request) {
+    if let Some((_, found)) = parsed.report().as_ref().filter(|(conditions, _)| conditions == request) {
         return Ok(Arc::clone(found));
     }
-    let required = wanted_of(subject, request)?;
+    let required = build_requirements(subject, request)?;
     let terms = dollar_terms();
     let progress = SearchProgress::default();
     *parsed.progress() = progress.clone();
-    let among = |names: &[String], [begin, end]: [usize; 2]| {
+    let search_among = |names: &[String], [begin, end]: [usize; 2]| {
         let search = Search::among(&shared.products, names).map_err(|unknown| WebRefusal::bad(unknown.to_string()))?;
         let pool = Arc::new(Threads { cancelled: Arc::clone(cancelled), progress: progress.in_phase(begin, end) });
         Ok::<Search, WebRefusal>(Search { pool, ..search })
     };
-    if request.extent != FileExtent::Report {
+    if request.extent != SearchExtent::Report {
         let leaders = parsed.leaders().clone();
-        let uses_leaders = request.extent == FileExtent::Leaders && request.providers.is_empty() && !leaders.is_empty();
+        let uses_leaders =
+            request.extent == SearchExtent::Leaders && request.providers.is_empty() && !leaders.is_empty();
         let names = if uses_leaders { &leaders } else { &request.providers };
-        let sizing = sized(&shared.products, &required, &terms, &among(names, [0, 100])?);
-        is_wanted()?;
+        let sizing = size_storage(&shared.products, &required, &terms, &search_among(names, [0, 100])?);
+        check_cancelled()?;
         if !uses_leaders {
-            *parsed.leaders() = leading(&sizing);
+            *parsed.leaders() = list_leaders(&sizing);
         }
         return Ok(Arc::new(SearchResult { sizing, what_ifs: WhatIfs::default() }));
     }
-    let all = among(&request.providers, [0, 60])?;
-    let mut sizing = sized(&shared.products, &required, &terms, &all);
-    is_wanted()?;
-    let of_layouts = among(&request.providers, [60, 80])?;
-    sizing.layouts = layouts(&shared.products, &terms, &of_layouts, &sizing);
-    is_wanted()?;
-    let leaders = leading(&sizing);
-    let few = among(&leaders, [80, 100])?;
-    let readings = parsed.outcomes.iter().filter_map(Ingested::reading);
+    let full_search = search_among(&request.providers, [0, 60])?;
+    let mut sizing = size_storage(&shared.products, &required, &terms, &full_search);
+    check_cancelled()?;
+    let layout_search = search_among(&request.providers, [60, 80])?;
+    sizing.layouts = layouts(&shared.products, &terms, &layout_search, &sizing);
+    check_cancelled()?;
+    let leaders = list_leaders(&sizing);
+    let leader_search = search_among(&leaders, [80, 100])?;
+    let readings = parsed.outcomes.iter().filter_map(Outcome::reading);
     let mut curves = readings.flat_map(|reading| &reading.curves);
     // A curve of one trace describes all of it; curves of several do not add up.
     let misses = curves.next().filter(|_| curves.next().is_none());
-    let cache = cache(&shared.products, &terms, &few, &sizing, (subject.account.as_ref(), misses, None));
-    is_wanted()?;
+    let cache = cache(&shared.products, &terms, &leader_search, &sizing, (subject.account.as_ref(), misses, None));
+    check_cancelled()?;
     *parsed.leaders() = leaders;
     let found = Arc::new(SearchResult { sizing, what_ifs: WhatIfs { cache, ..WhatIfs::default() } });
     *parsed.report() = Some((request.clone(), Arc::clone(&found)));
     Ok(found)
 }
 
-/// The client does not wait for this answer any more.
+/// The client has sent a later request.
 fn superseded() -> WebRefusal {
     WebRefusal::new(StatusCode::CONFLICT, label!("a later request replaced this search"))
 }
 
 /// The design point of a request.
-fn wanted_of(subject: &DatabaseDemand, request: &SizeRequest) -> Result<SizingRequirements, WebRefusal> {
-    let unclear = |unclear: DesignError| WebRefusal::bad(unclear.to_string());
-    check_counted(subject).map_err(unclear)?;
+fn build_requirements(subject: &DatabaseDemand, request: &SizeRequest) -> Result<SizingRequirements, WebRefusal> {
+    let refuse = |error: DesignError| WebRefusal::bad(error.to_string());
+    check_counted(subject).map_err(refuse)?;
     let stored = stored_capacity(subject).filter(|_| request.capacity.trim().is_empty());
-    let mut required = derive_requirements(subject, &design(request, stored)?).map_err(unclear)?;
-    required.assumptions.extend(stored.map(Assumption::StoredBytes));
+    let mut requirements = derive_requirements(subject, &design(request, stored)?).map_err(refuse)?;
+    requirements.assumptions.extend(stored.map(Assumption::StoredBytes));
     let is_reduced = request.reads_left < 1.0;
     Ok(if is_reduced {
-        with_reads_left(&required, subject.account.as_ref(), request.reads_left.max(0.01))
+        with_reads_left(&requirements, subject.account.as_ref(), request.reads_left.max(0.01))
     } else {
-        required
+        requirements
     })
 }
 
 /// Products of the best choices.
-fn leading(sizing: &Sizing) -> Vec<String> {
+fn list_leaders(sizing: &Sizing) -> Vec<String> {
     let mut leaders: Vec<String> = Vec::new();
     for choice in sizing.choices.iter().chain(&sizing.nearly).chain(&sizing.slower) {
         let name = choice.offer.product().name();
-        if leaders.len() < MAX_LEADERS && !leaders.iter().any(|existing| existing == name) {
+        if leaders.len() < MAX_LEADERS && !leaders.iter().any(|leader| leader == name) {
             leaders.push(name.to_owned());
         }
     }
@@ -304,7 +305,7 @@ fn design(request: &SizeRequest, stored: Option<Bytes>) -> Result<Design, WebRef
     })
 }
 
-/// Present terms in US dollars, by which providers are compared.
+/// Terms of today in US dollars, by which providers are compared.
 fn dollar_terms() -> PriceTerms {
     let dollars: Currency = "USD".parse().expect("USD is a currency code");
     PriceTerms { currency: Some(dollars), ..figures::terms() }
@@ -321,7 +322,7 @@ fn describe_choice(choice: &Choice) -> ChoiceEntry {
         limit: choice.binds.as_ref().map(|limit| translate(&limit.name).to_owned()),
         over: choice.binds.as_ref().map(|limit| limit.over),
         machine: choice.machine.as_ref().and_then(|machine| machine.offer.short().machine.map(|part| part.to_string())),
-        latency: choice.latency.iter().map(|one| (one.class.name().to_owned(), one.mean.as_nanos())).collect(),
+        latency: choice.latency.iter().map(|entry| (entry.class.name().to_owned(), entry.mean.as_nanos())).collect(),
         meets: choice.meets(),
         slower: !choice.slower.is_empty(),
         risks: choice.risks.len(),
@@ -334,11 +335,11 @@ fn list_caches(found: &CacheWhatIf) -> Vec<CacheEntry> {
         reads_left: size.reads,
         monthly: size.choice.as_ref().and_then(Choice::total).map(|total| total.to_string()),
     };
-    let present = found.sizes.first().map(|size| CacheEntry {
+    let today = found.sizes.first().map(|size| CacheEntry {
         bytes: size.bytes - size.more_bytes,
         reads_left: 1.0,
         monthly: found.present.map(|monthly| monthly.to_string()),
     });
     let larger = found.sizes.iter().filter(|size| size.more_bytes > 0.0).map(entry);
-    present.into_iter().chain(larger).collect()
+    today.into_iter().chain(larger).collect()
 }

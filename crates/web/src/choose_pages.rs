@@ -7,7 +7,7 @@ use plimsoll_report::pages::{self, DemandDetail};
 use plimsoll_report::{Page, page_fragment};
 
 use crate::answer::{Input, WebAnswer, WebResult};
-use crate::case::Parsed;
+use crate::case::ParsedCase;
 use crate::choose::{diagnosis, subject_names};
 use crate::layout::{self, Frame};
 use crate::{ConsoleState, sources};
@@ -88,7 +88,7 @@ pub fn case_page(shared: &ConsoleState, input: &Input) -> WebResult {
     Ok(layout::page(&frame, &content))
 }
 
-fn what_if_fields(parsed: &Parsed) -> Markup {
+fn what_if_fields(parsed: &ParsedCase) -> Markup {
     let none = label!("none");
     let slider = |name: &str, label: &str, (low, high, step): (&str, &str, &str), value: &str, unit: &str| {
         html! {

@@ -45,22 +45,22 @@ pub struct Observer {
 #[serde(tag = "event", rename_all = "kebab-case")]
 pub enum MeasureEvent {
     /// Progress, several times a second.
-    State(StateOfMeasurement),
+    State(MeasureProgress),
     /// A load was measured.
     Point(CurvePoint),
     /// The load line of the points so far.
-    LoadLine(LineSoFar),
+    LoadLine(LineFigures),
     /// A line for the user.
     Notice { text: String },
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct StateOfMeasurement {
+pub struct MeasureProgress {
     /// Phase and offered load in words.
     pub phase: String,
-    /// Completed operations per second in the last moments.
+    /// Recent completed operations per second.
     pub iops: f64,
-    /// 99th percentile of the response time in the last moments.
+    /// Recent 99th percentile of the response time.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub p99_ns: Option<u64>,
     /// Completed share, 0 to 1.
@@ -69,9 +69,9 @@ pub struct StateOfMeasurement {
     pub left_ns: u64,
 }
 
-/// The load line of a measurement in progress.
+/// Figures of a load line.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct LineSoFar {
+pub struct LineFigures {
     pub text: String,
     /// Operations per second; `None` if no load met the objective.
     pub iops: Option<f64>,
@@ -109,7 +109,7 @@ impl CurvePoint {
     }
 }
 
-impl LineSoFar {
+impl LineFigures {
     /// Figures of a load line.
     pub fn of(line: &LoadLine) -> Self {
         Self {

@@ -3,21 +3,22 @@
 //! Computed from the catalogue alone, so that they follow a slider.
 
 use plimsoll_catalogue::{
-    Ask, Bound, Chosen, Config, Date, Like, Offer, OptionValue, Price, PriceTerms, ProductKind, Setting, translate,
+    Ask, Bound, Chosen, Config, Like, Offer, OptionValue, Price, PriceTerms, ProductKind, Setting, translate,
 };
 use plimsoll_language::{label, say};
+use plimsoll_measure::date_of;
 use plimsoll_units::Bytes;
 use serde::{Deserialize, Serialize};
 
 use crate::ConsoleState;
 use crate::answer::WebRefusal;
 
-/// Small random reads, by which IOPS are stated.
-const SMALL: Ask = Ask { block: Bytes::kib(4), reads: 1.0, sequential: false };
-/// Large sequential reads, by which throughput is stated.
-const LARGE: Ask = Ask { block: Bytes::kib(256), reads: 1.0, sequential: true };
+/// Operations for figures of IOPS.
+const SMALL_READS: Ask = Ask { block: Bytes::kib(4), reads: 1.0, sequential: false };
+/// Operations for figures of throughput.
+const LARGE_READS: Ask = Ask { block: Bytes::kib(256), reads: 1.0, sequential: true };
 /// Maximum length of a configuration.
-const LIKE_BYTES: usize = 4_096;
+const MAX_LIKE_BYTES: usize = 4_096;
 
 /// A configuration, or a change of that of a volume.
 #[derive(Debug, Default, Deserialize)]
@@ -54,7 +55,7 @@ pub struct ConfigFigures {
     pub level: Option<Range>,
     /// Reason why the vendor makes this change on detached volumes only.
     pub detached_only: Option<String>,
-    /// Number of figures that were not read with the vendor.
+    /// Number of figures that are not verified with the vendor.
     pub doubts: usize,
 }
 
@@ -68,48 +69,43 @@ pub struct Range {
     pub step: f64,
 }
 
-/// Present terms, in every currency.
+/// Terms of today, in every currency.
 pub fn terms() -> PriceTerms {
-    PriceTerms { as_of: present_date(), currency: None, region: None }
+    PriceTerms { as_of: date_of(&jiff::Zoned::now()), currency: None, region: None }
 }
 
-fn present_date() -> Date {
-    let today = jiff::Zoned::now().date();
-    Date::day(today.year().unsigned_abs(), today.month().unsigned_abs(), today.day().unsigned_abs())
-}
-
-/// Figures of what is asked.
+/// Figures of the requested configuration.
 pub fn figures(shared: &ConsoleState, request: &FiguresRequest) -> Result<ConfigFigures, WebRefusal> {
-    if request.like.len() > LIKE_BYTES {
-        return Err(WebRefusal::bad(say!("a configuration is limited to {LIKE_BYTES} bytes")));
+    if request.like.len() > MAX_LIKE_BYTES {
+        return Err(WebRefusal::bad(say!("a configuration is limited to {MAX_LIKE_BYTES} bytes")));
     }
-    let present = match &request.volume {
+    let current = match &request.volume {
         Some(name) => Some(parse_offer(shared, &shared.service.volume(name)?.like)?),
         None => None,
     };
-    let mut offer = match &present {
-        Some(present) if request.like.is_empty() => present.clone(),
-        Some(present) => changed(shared, present, &request.like)?,
+    let mut offer = match &current {
+        Some(current) if request.like.is_empty() => current.clone(),
+        Some(current) => change_offer(shared, current, &request.like)?,
         None => parse_offer(shared, &request.like)?,
     };
     if let Some((option, level)) = offer.level_option().zip(request.level) {
         let setting = Setting::Option { name: option.name.to_string(), value: level.to_string() };
-        offer = offered(shared, &offer.with(&[setting]))?;
+        offer = find_offer(shared, &offer.with(&[setting]))?;
     }
     if let Some(bytes) = request.size_bytes {
         let larger = offer.holding(bytes).ok_or_else(|| {
             WebRefusal::bad(say!("{} has no size of {}: choose a smaller size", offer.short(), Bytes::new(bytes)))
         })?;
-        offer = offered(shared, &larger)?;
+        offer = find_offer(shared, &larger)?;
     }
-    let detached_only = present.and_then(|present| present.detached_only(&offer)).map(|why| why.to_string());
+    let detached_only = current.and_then(|current| current.detached_only(&offer)).map(|why| why.to_string());
     Ok(ConfigFigures { detached_only, ..of_offer(&offer) })
 }
 
 pub fn of_offer(offer: &Offer) -> ConfigFigures {
     let bound = |ask: &Ask| offer.standing(ask).binding().copied();
     let limit = |bound: &Bound| offer.ceilings.get(bound.ceiling).map(|ceiling| translate(&ceiling.name).to_owned());
-    let (small, large) = (bound(&SMALL), bound(&LARGE));
+    let (small, large) = (bound(&SMALL_READS), bound(&LARGE_READS));
     let prices = offer.prices();
     let price = |code: &str| {
         let monthly = prices.iter().filter_map(Price::total).find(|monthly| monthly.currency.code() == code);
@@ -149,29 +145,29 @@ fn range(option: &Chosen) -> Option<Range> {
     })
 }
 
-/// Offer of a configuration. Stages are refused: the catalogue knows no figures of them.
+/// Offer of a configuration. Stages are refused: the catalogue has no figures of them.
 pub fn parse_offer(shared: &ConsoleState, like: &str) -> Result<Offer, WebRefusal> {
     match like.trim().parse::<Like>().map_err(|error| WebRefusal::bad(error.to_string()))? {
-        Like::Config(config) => offered(shared, &config),
+        Like::Config(config) => find_offer(shared, &config),
         Like::Stages(_) => Err(WebRefusal::bad(label!(
             "stages of a model have no price and no limits of the catalogue: simulate them under Model"
         ))),
     }
 }
 
-/// Settings of the present product, or another configuration.
-fn changed(shared: &ConsoleState, present: &Offer, to: &str) -> Result<Offer, WebRefusal> {
-    let total: Result<Config, _> = to.trim().parse();
-    let is_product = total.as_ref().is_ok_and(|config| shared.products.find(&config.volume.product).is_ok());
+/// Applies settings to the current product, or parses another configuration.
+fn change_offer(shared: &ConsoleState, current: &Offer, to: &str) -> Result<Offer, WebRefusal> {
+    let replacement: Result<Config, _> = to.trim().parse();
+    let is_product = replacement.as_ref().is_ok_and(|config| shared.products.find(&config.volume.product).is_ok());
     if is_product {
         return parse_offer(shared, to);
     }
-    let settings: Result<Config, _> = format!("{}:{}", present.product().name(), to.trim()).parse();
+    let settings: Result<Config, _> = format!("{}:{}", current.product().name(), to.trim()).parse();
     let settings = settings.map_err(|error| WebRefusal::bad(error.to_string()))?;
-    offered(shared, &present.with(&settings.volume.settings))
+    find_offer(shared, &current.with(&settings.volume.settings))
 }
 
-fn offered(shared: &ConsoleState, config: &Config) -> Result<Offer, WebRefusal> {
+fn find_offer(shared: &ConsoleState, config: &Config) -> Result<Offer, WebRefusal> {
     let offer = shared.products.offer(config, &terms()).map_err(|refusal| WebRefusal::bad(refusal.to_string()))?;
     if offer.product().kind() == ProductKind::Machine {
         return Err(WebRefusal::bad(say!("{config} is a machine: use it for a group of volumes")));

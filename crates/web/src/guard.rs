@@ -35,7 +35,7 @@ const RAW: &str = "application/octet-stream";
 /// Type of all other bodies.
 const JSON: &str = "application/json";
 
-/// Refuses what breaks a rule, and adds the headers of every answer.
+/// Refuses requests that break a rule, and adds the headers of every answer.
 pub async fn guard(State(shared): State<Arc<ConsoleState>>, request: Request, next: Next) -> Response {
     let headers = request.headers();
     let language = read_language(headers);
@@ -67,10 +67,10 @@ fn check(shared: &ConsoleState, request: &Request) -> Result<(), WebRefusal> {
     let host = find_host(headers).filter(|host| shared.origin.has_host(host)).ok_or_else(|| {
         WebRefusal::new(StatusCode::MISDIRECTED_REQUEST, say!("open the console as {}", shared.origin.url()))
     })?;
-    same_site(headers)?;
+    check_same_site(headers)?;
     if !matches!(*request.method(), Method::GET | Method::HEAD) {
-        same_origin(headers, &shared.origin.of_host(host))?;
-        body_type(headers, path, request.method())?;
+        check_same_origin(headers, &shared.origin.of_host(host))?;
+        check_body_type(headers, path, request.method())?;
     }
     if PUBLIC.contains(&path) || path.starts_with(ASSETS) {
         return Ok(());
@@ -106,7 +106,7 @@ fn find_host(headers: &HeaderMap) -> Option<&str> {
 }
 
 /// Refuses requests that a page of another site starts, other than links to a page.
-fn same_site(headers: &HeaderMap) -> Result<(), WebRefusal> {
+fn check_same_site(headers: &HeaderMap) -> Result<(), WebRefusal> {
     let value = |name: &str| headers.get(name).map(HeaderValue::as_bytes);
     let is_foreign = value("sec-fetch-site").is_some_and(|site| site != b"same-origin" && site != b"none");
     let is_link = value("sec-fetch-mode") == Some(b"navigate") && value("sec-fetch-dest") == Some(b"document");
@@ -116,7 +116,7 @@ fn same_site(headers: &HeaderMap) -> Result<(), WebRefusal> {
     Ok(())
 }
 
-fn same_origin(headers: &HeaderMap, own: &str) -> Result<(), WebRefusal> {
+fn check_same_origin(headers: &HeaderMap, own: &str) -> Result<(), WebRefusal> {
     let origin = headers.get(ORIGIN).and_then(|origin| origin.to_str().ok());
     if origin == Some(own) {
         return Ok(());
@@ -124,7 +124,7 @@ fn same_origin(headers: &HeaderMap, own: &str) -> Result<(), WebRefusal> {
     Err(WebRefusal::new(StatusCode::FORBIDDEN, label!("a change needs the Origin of the console itself")))
 }
 
-fn body_type(headers: &HeaderMap, path: &str, method: &Method) -> Result<(), WebRefusal> {
+fn check_body_type(headers: &HeaderMap, path: &str, method: &Method) -> Result<(), WebRefusal> {
     if *method == Method::DELETE {
         return Ok(());
     }

@@ -14,13 +14,13 @@ use tokio::sync::watch;
 
 use crate::ConsoleState;
 use crate::answer::{Input, WebAnswer, WebRefusal, WebResult};
-use crate::commands::{CurvePoint, LineSoFar, MeasureEvent, Observer, StateOfMeasurement};
+use crate::case_history;
+use crate::commands::{CurvePoint, LineFigures, MeasureEvent, MeasureProgress, Observer};
 use crate::events::EventSender;
-use crate::story;
 
-/// Finished measurements that are listed.
+/// Maximum number of finished measurements in the list.
 const MAX_FINISHED: usize = 12;
-/// Notices kept of a measurement.
+/// Maximum number of notices of a measurement.
 const MAX_NOTICES: usize = 50;
 
 /// All measurements of this run of the service.
@@ -45,18 +45,18 @@ struct WebJob {
 
 #[derive(Clone, Debug, Default, Serialize)]
 struct JobState {
-    progress: StateOfMeasurement,
+    progress: MeasureProgress,
     points: Vec<CurvePoint>,
-    line: Option<LineSoFar>,
+    line: Option<LineFigures>,
     notices: Vec<String>,
-    ended: Option<End>,
+    ended: Option<MeasureEnd>,
 }
 
 #[derive(Clone, Debug, Serialize)]
-struct End {
+struct MeasureEnd {
     /// Name of the kept run.
     run: Option<String>,
-    /// Why there is none.
+    /// Reason for the absence of a run.
     error: Option<String>,
     /// Whether the user stopped it.
     stopped: bool,
@@ -195,13 +195,13 @@ impl WebJob {
             Err(error) => (None, Some(error)),
         };
         let story = self.case.clone().filter(|_| run.is_some());
-        self.state().ended = Some(End { run, error, stopped, story });
+        self.state().ended = Some(MeasureEnd { run, error, stopped, story });
         self.changed.send_modify(|count| *count += 1);
     }
 }
 
 #[derive(Serialize)]
-struct Listed<'a> {
+struct JobEntry<'a> {
     id: u64,
     command: &'a str,
     path: &'a str,
@@ -213,9 +213,9 @@ struct Listed<'a> {
 /// All measurements, newest first.
 pub fn list(shared: &ConsoleState) -> WebAnswer {
     let jobs = shared.jobs.list().clone();
-    let listed = |job: &Arc<WebJob>| {
+    let entry = |job: &Arc<WebJob>| {
         let state = job.state().clone();
-        serde_json::json!(Listed {
+        serde_json::json!(JobEntry {
             id: job.id,
             command: &job.command,
             path: &job.path,
@@ -224,7 +224,7 @@ pub fn list(shared: &ConsoleState) -> WebAnswer {
             run: state.ended.and_then(|end| end.run),
         })
     };
-    WebAnswer::json(&jobs.iter().rev().map(listed).collect::<Vec<_>>())
+    WebAnswer::json(&jobs.iter().rev().map(entry).collect::<Vec<_>>())
 }
 
 /// Starts a measurement. Refusals of the target arrive as the end of the measurement.
@@ -234,7 +234,7 @@ pub fn start(shared: &ConsoleState, input: &Input) -> WebResult {
     let command = request.command();
     let job = Arc::new(WebJob {
         id: shared.jobs.next.fetch_add(1, Ordering::Relaxed) + 1,
-        command: command.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" "),
+        command: command.iter().map(|word| quote_word(word)).collect::<Vec<_>>().join(" "),
         path: request.path.clone(),
         case: request.case,
         stop: Arc::default(),
@@ -265,7 +265,7 @@ pub fn start(shared: &ConsoleState, input: &Input) -> WebResult {
             Err(language.scope(|| label!("the measurement failed: see the output of the program")).to_owned())
         });
         if let (Ok(run), Some(case)) = (&outcome, &worker.case) {
-            story::note_run(&directory, case, run);
+            case_history::note_run(&directory, case, run);
         }
         worker.end(outcome);
     };
@@ -277,7 +277,7 @@ pub fn start(shared: &ConsoleState, input: &Input) -> WebResult {
 }
 
 /// A word of a command line.
-fn quoted(word: &str) -> String {
+fn quote_word(word: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_=./:,%@+".contains(c);
     if word.chars().all(is_plain) { word.to_owned() } else { format!("'{}'", word.replace('\'', "'\\''")) }
 }
@@ -359,6 +359,6 @@ mod tests {
         let measurement = request.measurement().unwrap();
         assert_eq!((measurement.destroy, measurement.load.preset), (Vec::new(), "oltp --json x".to_owned()));
         assert!(MeasureRequest::default().measurement().is_err());
-        assert_eq!((quoted("a b"), quoted("--size=1GiB")), ("'a b'".into(), "--size=1GiB".into()));
+        assert_eq!((quote_word("a b"), quote_word("--size=1GiB")), ("'a b'".into(), "--size=1GiB".into()));
     }
 }

@@ -14,7 +14,7 @@ pub struct Frame<'a> {
     pub title: &'a str,
     /// Path of the menu entry.
     pub place: &'a str,
-    /// Scripts beside the common one.
+    /// Scripts in addition to the common one.
     pub scripts: &'a [&'a str],
 }
 
@@ -36,7 +36,7 @@ pub fn page(frame: &Frame<'_>, content: &Markup) -> WebAnswer {
     let body = html! {
         a class="skip" href="#content" { (label!("Skip to content")) }
         header class="bar" {
-            a class="brand" href="/" { (mark()) "plimsoll" }
+            a class="brand" href="/" { (logo()) "plimsoll" }
             nav aria-label=(label!("Main")) {
                 @for (path, label) in menu() {
                     a href=(path) aria-current=[(path == frame.place).then_some("page")] { (label) }
@@ -82,7 +82,7 @@ fn document(frame: &Frame<'_>, body: &Markup) -> Markup {
 }
 
 /// Links to the pages of a case.
-pub fn case_tabs(case: &str, present: &str) -> Markup {
+pub fn case_tabs(case: &str, current: &str) -> Markup {
     let tabs = [
         ("ranking", format!("/choose/{case}"), label!("Ranking")),
         ("diagnosis", format!("/choose/{case}/diagnosis"), label!("Diagnosis")),
@@ -90,7 +90,7 @@ pub fn case_tabs(case: &str, present: &str) -> Markup {
     ];
     html! {
         nav class="tabs" aria-label=(label!("Reports")) {
-            @for (name, path, label) in tabs { a href=(path) aria-current=[(name == present).then_some("page")] { (label) } }
+            @for (name, path, label) in tabs { a href=(path) aria-current=[(name == current).then_some("page")] { (label) } }
         }
     }
 }
@@ -102,7 +102,7 @@ pub fn entrance() -> Markup {
         &frame,
         &html! {
             main id="content" class="entrance" {
-                (mark())
+                (logo())
                 h1 { "plimsoll" }
                 p id="entry" role="status" { (label!("Opening the console …")) }
                 noscript { p { (label!("The console needs JavaScript.")) } }
@@ -132,7 +132,7 @@ fn refusal_page(status: StatusCode, message: &str) -> WebAnswer {
     page(&frame, &content)
 }
 
-fn mark() -> Markup {
+fn logo() -> Markup {
     html! {
         svg class="logo" viewBox="0 0 32 32" aria-hidden="true" {
             circle cx="16" cy="16" r="10" fill="none" stroke="currentColor" stroke-width="3" {}

@@ -1,11 +1,12 @@
 //! The web console: pages of volumes, measurements, choices and models, served to a browser over HTTP.
 //!
-//! Listens on the loopback interface, or with TLS on others, and needs no network. Figures come from the service, the catalogue and `choose`;
-//! the commands that need more of the program are passed in as functions.
+//! Listens on the loopback interface, or with TLS on others, and needs no network. Figures come from the service, the
+//! catalogue and `choose`; commands that need other parts of the program are passed in as functions.
 
 mod answer;
 mod assets;
 mod case;
+mod case_history;
 mod choose;
 mod choose_pages;
 mod commands;
@@ -24,7 +25,6 @@ mod runs;
 mod server;
 mod session;
 mod sources;
-mod story;
 mod threads;
 
 use std::io;
@@ -39,7 +39,7 @@ use tokio::sync::watch;
 
 pub use origin::WebTls;
 
-pub use commands::{ArticleRequest, Commands, CurvePoint, LineSoFar, MeasureEvent, Observer, StateOfMeasurement};
+pub use commands::{ArticleRequest, Commands, CurvePoint, LineFigures, MeasureEvent, MeasureProgress, Observer};
 pub use session::add_link;
 pub use threads::Threads;
 
@@ -60,7 +60,7 @@ pub struct ConsoleOptions {
     pub directory: PathBuf,
     pub runs: RunStore,
     pub service: Service,
-    /// All known products, including those of the user.
+    /// Products of the catalogue and of the user.
     pub products: Catalogue,
     pub commands: Commands,
 }

@@ -19,7 +19,7 @@ pub struct VolumeSample {
     pub volumes: BTreeMap<String, String>,
     /// Time in milliseconds since 1970.
     pub at_ms: u64,
-    /// Why there is no sample.
+    /// Reason for the absence of a sample.
     pub error: Option<String>,
 }
 
@@ -41,7 +41,7 @@ impl Live {
     }
 
     /// A sample of all volumes, now.
-    fn sampled(&self) -> VolumeSample {
+    fn sample_volumes(&self) -> VolumeSample {
         let at_ms = now_ms();
         match self.service.live() {
             Err(refusal) => VolumeSample { at_ms, error: Some(refusal.message), ..VolumeSample::default() },
@@ -66,7 +66,7 @@ pub async fn run(shared: Arc<crate::ConsoleState>) {
             continue;
         }
         let sampler = Arc::clone(&shared);
-        let Ok(sample) = tokio::task::spawn_blocking(move || sampler.live.sampled()).await else { continue };
+        let Ok(sample) = tokio::task::spawn_blocking(move || sampler.live.sample_volumes()).await else { continue };
         shared.live.sample.send_replace(Arc::new(sample));
     }
 }

@@ -18,9 +18,9 @@ use crate::commands::{ArticleRequest, CurvePoint, MeasureEvent, Observer, PRESET
 use crate::layout::{self, Frame};
 use crate::{figures, jobs};
 
-/// Longest text of a model.
-const MODEL_BYTES: usize = 4_096;
-/// Time limit of a simulation; the points until then are shown.
+/// Maximum length of the text of a model.
+const MAX_MODEL_BYTES: usize = 4_096;
+/// Time limit of a simulation; the points until then are its result.
 const SIMULATION_TIMEOUT: Duration = Duration::from_secs(4);
 /// Virtual time of a step of an article.
 const STEP: Span = Span::from_millis(500);
@@ -132,7 +132,7 @@ pub fn render_models(_: &Input) -> WebAnswer {
 pub fn simulate(shared: &ConsoleState, input: &Input) -> WebResult {
     let request: SimulateRequest = input.read()?;
     let model = request.model.trim();
-    if model.is_empty() || model.len() > MODEL_BYTES {
+    if model.is_empty() || model.len() > MAX_MODEL_BYTES {
         return Err(WebRefusal::bad(label!(
             "write a configuration such as oci:256GB@20vpu, or stages such as station(8, 80us)"
         )));
@@ -144,7 +144,7 @@ pub fn simulate(shared: &ConsoleState, input: &Input) -> WebResult {
     };
     let stop = Arc::clone(&input.cancelled);
     let observer = Observer::new(|_| (), Arc::clone(&stop));
-    let curve = limited(SIMULATION_TIMEOUT, &stop, || (shared.commands.simulate)(model, &simulation, observer));
+    let curve = run_limited(SIMULATION_TIMEOUT, &stop, || (shared.commands.simulate)(model, &simulation, observer));
     let curve = curve.map_err(WebRefusal::bad)?;
     let offer = figures::parse_offer(shared, model).ok();
     let ask = curve.conditions.streams.first().map(plimsoll_choose::ask_of);
@@ -162,7 +162,7 @@ pub fn simulate(shared: &ConsoleState, input: &Input) -> WebResult {
 }
 
 /// Runs `work`, and sets `stop` when the time is over.
-fn limited<T>(span: Duration, stop: &AtomicBool, work: impl FnOnce() -> T) -> T {
+fn run_limited<T>(span: Duration, stop: &AtomicBool, work: impl FnOnce() -> T) -> T {
     let (done, waiting) = std::sync::mpsc::channel::<()>();
     std::thread::scope(|scope| {
         scope.spawn(move || {
@@ -180,9 +180,9 @@ fn limited<T>(span: Duration, stop: &AtomicBool, work: impl FnOnce() -> T) -> T 
 pub fn article_page(shared: &ConsoleState, input: &Input) -> WebResult {
     let article = find_article(input)?;
     let frame = Frame { title: article.title(), place: "/model", scripts: &["report.js", "article.js"] };
-    let existing = shared.articles.lock().fragments.get(&(article.name, Language::current().tag())).cloned();
+    let simulated = shared.articles.lock().fragments.get(&(article.name, Language::current().tag())).cloned();
     let content = html! {
-        @if let Some(fragment) = existing {
+        @if let Some(fragment) = simulated {
             div class="report" { (PreEscaped(fragment)) }
         } @else {
             section class="card" id="article" data-name=(article.name) data-busy=(label!("Simulating …")) {
@@ -212,7 +212,7 @@ pub fn simulate_article(shared: &ConsoleState, input: &Input) -> WebResult {
         }
     };
     let observer = Observer::new(note, Arc::clone(&stop));
-    let page = limited(ARTICLE_TIMEOUT, &stop, || (shared.commands.article)(&request, observer));
+    let page = run_limited(ARTICLE_TIMEOUT, &stop, || (shared.commands.article)(&request, observer));
     let fragment = page_fragment(&page.map_err(WebRefusal::bad)?).into_string();
     if !stop.load(Ordering::Relaxed) {
         shared.articles.lock().fragments.insert((article.name, Language::current().tag()), fragment.clone());
@@ -221,6 +221,6 @@ pub fn simulate_article(shared: &ConsoleState, input: &Input) -> WebResult {
 }
 
 fn find_article(input: &Input) -> Result<&'static PublishedArticle, WebRefusal> {
-    let existing = ARTICLES.iter().find(|article| article.name == input.part(0));
-    existing.ok_or_else(|| WebRefusal::not_found(label!("no such article: the list has five")))
+    let found = ARTICLES.iter().find(|article| article.name == input.part(0));
+    found.ok_or_else(|| WebRefusal::not_found(label!("no such article: the list has five")))
 }

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use crate::answer::{Input, WebAnswer, WebRefusal, WebResult};
 use crate::commands::PRESETS;
 use crate::layout::{self, Frame};
-use crate::{ConsoleState, live, story};
+use crate::{ConsoleState, case_history, live};
 
 /// All volumes, groups, and the form that creates a volume.
 pub fn volumes(shared: &ConsoleState, _: &Input) -> WebResult {
@@ -137,7 +137,7 @@ fn figures() -> Markup {
 pub fn render_volume(shared: &ConsoleState, input: &Input) -> WebResult {
     let volume = shared.service.volume(input.part(0))?;
     let others = shared.service.list()?;
-    let case = story::case_of(shared, &volume.name);
+    let case = case_history::case_of(shared, &volume.name);
     let frame = Frame { title: &volume.name, place: "/", scripts: &["volume.js"] };
     let content = html! {
         div id="volume" data-name=(volume.name) data-size=(volume.size_bytes) data-uri=(volume.uris.first().map_or("", String::as_str))
@@ -163,7 +163,7 @@ pub fn render_volume(shared: &ConsoleState, input: &Input) -> WebResult {
             }
             section class="card" {
                 h2 { (label!("Measure")) }
-                @if let Some(case) = &case { p { (label!("Emulates a choice for ")) a href={ "/choose/" (case) } { (story::title(shared, case)) } "." } }
+                @if let Some(case) = &case { p { (label!("Emulates a choice for ")) a href={ "/choose/" (case) } { (case_history::title(shared, case)) } "." } }
                 form id="measure" class="row" data-case=[case.as_ref()] {
                     label { (label!("Load")) select name="preset" { @for preset in PRESETS { option { (preset) } } } }
                     @if volume.writable { label class="check" { input type="checkbox" name="writes"; (label!("Measure writes, too: all data of the volume are lost")) } }
@@ -197,7 +197,7 @@ fn level_card() -> Markup {
     }
 }
 
-/// Operations as the control API has them.
+/// Operations of the control API.
 fn operations(volume: &Volume, others: &[Volume], has_checksums: bool) -> Markup {
     let is_attached = volume.attachment.is_some();
     html! {
@@ -335,7 +335,7 @@ fn details(volume: &Volume) -> Markup {
 
 #[derive(Serialize)]
 struct VolumeHistory {
-    /// Present second since 1970.
+    /// Current second since 1970.
     now_s: u64,
     /// Length of a second of the model, in seconds.
     step_s: u64,

@@ -1,10 +1,10 @@
 //! Uploaded reports: cases of files in the state directory, readable by the owner only, and deletable.
 //!
-//! A body is stored as it arrives, never a path of the server. What the bytes mean is decided by `plimsoll-ingest`.
+//! A body is stored as it arrives, never a path of the server. `plimsoll-ingest` interprets the bytes.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, Read, Write};
+use std::io::{self, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -15,15 +15,15 @@ use axum::extract::Request;
 use axum::response::Response;
 use http_body_util::BodyExt;
 use hyper::{HeaderMap, StatusCode};
-use plimsoll_ingest::{Ingest, Outcome as Ingested, join};
 use plimsoll_language::{label, say};
+use plimsoll_measure::{join_outcomes, read_input};
 use plimsoll_units::Bytes;
 use serde::Serialize;
 use tokio::sync::Semaphore;
 
 use crate::ConsoleState;
 use crate::answer::{Input, WebAnswer, WebRefusal, WebResult, plain_name};
-use crate::case::Parsed;
+use crate::case::ParsedCase;
 use crate::session::{create_secret, make_private};
 use crate::{guard, layout};
 
@@ -47,9 +47,9 @@ const FOLDER: &str = "reports";
 pub struct Reports {
     folder: PathBuf,
     uploads: Semaphore,
-    parsed: Mutex<BTreeMap<String, Arc<Parsed>>>,
+    parsed: Mutex<BTreeMap<String, Arc<ParsedCase>>>,
     /// Distinguishes parts of files in progress.
-    drafts: AtomicU64,
+    next_draft: AtomicU64,
 }
 
 #[derive(Debug, Serialize)]
@@ -76,7 +76,7 @@ impl Reports {
             folder,
             uploads: Semaphore::new(MAX_UPLOADS),
             parsed: Mutex::default(),
-            drafts: AtomicU64::default(),
+            next_draft: AtomicU64::default(),
         })
     }
 
@@ -88,7 +88,7 @@ impl Reports {
         let case = |id: String| {
             let files = self.files(&id);
             let bytes = files.iter().filter_map(|path| fs::metadata(path).ok()).map(|found| found.len()).sum();
-            CaseEntry { id, files: files.iter().map(|path| name_of(path)).collect(), bytes }
+            CaseEntry { id, files: files.iter().map(|path| strip_number(path)).collect(), bytes }
         };
         ids.into_iter().rev().map(case).collect()
     }
@@ -103,13 +103,13 @@ impl Reports {
     /// The file of this name in a case.
     pub fn file(&self, id: &str, name: &str) -> Result<PathBuf, WebRefusal> {
         self.folder(id)?;
-        let found = self.files(id).into_iter().find(|path| name_of(path) == name);
+        let found = self.files(id).into_iter().find(|path| strip_number(path) == name);
         found.ok_or_else(|| WebRefusal::not_found(say!("{name}: no such file in these reports")))
     }
 
     /// Names of the files of a case.
     pub fn names(&self, id: &str) -> Vec<String> {
-        self.files(id).iter().map(|path| name_of(path)).collect()
+        self.files(id).iter().map(|path| strip_number(path)).collect()
     }
 
     /// The folder of a case that exists.
@@ -122,67 +122,39 @@ impl Reports {
     }
 
     /// Figures of a case.
-    pub fn parsed(&self, id: &str) -> Result<Arc<Parsed>, WebRefusal> {
+    pub fn parsed(&self, id: &str) -> Result<Arc<ParsedCase>, WebRefusal> {
         self.folder(id)?;
-        if let Some(parsed) = self.existing().get(id) {
+        if let Some(parsed) = self.parsed_cases().get(id) {
             return Ok(Arc::clone(parsed));
         }
         let mut outcomes = Vec::new();
         for path in self.files(id) {
-            let failed = |error: io::Error| WebRefusal::failed(format!("{}: {error}", name_of(&path)));
-            outcomes.extend(ingest_input(&name_of(&path), &mut File::open(&path).map_err(failed)?).map_err(failed)?);
+            let failed = |error: io::Error| WebRefusal::failed(format!("{}: {error}", strip_number(&path)));
+            outcomes.extend(
+                read_input(strip_number(&path).into(), &mut File::open(&path).map_err(failed)?).map_err(failed)?,
+            );
         }
-        let parsed = Arc::new(Parsed::of(join_snapshots(outcomes)));
-        let mut existing = self.existing();
-        if existing.len() >= MAX_PARSED {
-            existing.pop_first();
+        let mut outcomes = join_outcomes(outcomes);
+        // Refused files follow the others.
+        outcomes.sort_by_key(|outcome| outcome.reading().is_none());
+        let parsed = Arc::new(ParsedCase::of(outcomes));
+        let mut cases = self.parsed_cases();
+        if cases.len() >= MAX_PARSED {
+            cases.pop_first();
         }
-        existing.insert(id.to_owned(), Arc::clone(&parsed));
+        cases.insert(id.to_owned(), Arc::clone(&parsed));
         Ok(parsed)
     }
 
-    fn existing(&self) -> MutexGuard<'_, BTreeMap<String, Arc<Parsed>>> {
+    fn parsed_cases(&self) -> MutexGuard<'_, BTreeMap<String, Arc<ParsedCase>>> {
         self.parsed.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// The name of an uploaded file, without its number.
-fn name_of(path: &Path) -> String {
+/// The name of an uploaded file, without the number before it.
+fn strip_number(path: &Path) -> String {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     name.split_once('-').map_or(name.as_ref(), |(_, name)| name).to_owned()
-}
-
-fn ingest_input(name: &str, input: &mut dyn Read) -> io::Result<Vec<Ingested>> {
-    let mut ingest = Ingest::new(name);
-    let mut buffer = vec![0; 256 << 10];
-    loop {
-        let length = input.read(&mut buffer)?;
-        if length == 0 || !ingest.feed(&buffer[..length]) {
-            break;
-        }
-    }
-    let mut outcomes = ingest.finish();
-    for outcome in &mut outcomes {
-        if let Ingested::Read(reading) = outcome {
-            reading.thin();
-        }
-    }
-    Ok(outcomes)
-}
-
-/// Snapshots of one scope may be in several files.
-fn join_snapshots(outcomes: Vec<Ingested>) -> Vec<Ingested> {
-    let (mut readings, mut all) = (Vec::new(), Vec::new());
-    for outcome in outcomes {
-        match outcome {
-            Ingested::Read(reading) => readings.push(*reading),
-            refused @ Ingested::Refused { .. } => all.push(refused),
-        }
-    }
-    let mut joined: Vec<Ingested> =
-        join(readings).into_iter().map(|reading| Ingested::Read(Box::new(reading))).collect();
-    joined.append(&mut all);
-    joined
 }
 
 /// All cases.
@@ -204,7 +176,7 @@ pub fn create(shared: &ConsoleState, _: &Input) -> WebResult {
 /// Deletes a case with its files.
 pub fn delete(shared: &ConsoleState, input: &Input) -> WebResult {
     let folder = shared.reports.folder(input.part(0))?;
-    shared.reports.existing().remove(input.part(0));
+    shared.reports.parsed_cases().remove(input.part(0));
     fs::remove_dir_all(folder).map_err(|error| WebRefusal::failed(error.to_string()))?;
     Ok(WebAnswer::Done)
 }
@@ -245,8 +217,8 @@ async fn store_upload(shared: &Arc<ConsoleState>, case: &str, request: Request) 
     if hyper::body::Body::size_hint(request.body()).lower() > max {
         return Err(too_large());
     }
-    let number = reports.drafts.fetch_add(1, Ordering::Relaxed);
-    let draft = Draft { path: folder.join(format!("{number}.part")), retained: AtomicBool::new(false) };
+    let number = reports.next_draft.fetch_add(1, Ordering::Relaxed);
+    let draft = Draft { path: folder.join(format!("{number}.part")), is_complete: AtomicBool::new(false) };
     let failed = |error: io::Error| WebRefusal::failed(say!("the report cannot be stored: {error}"));
     let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&draft.path).map_err(failed)?;
     let mut body = request.into_body();
@@ -268,20 +240,20 @@ async fn store_upload(shared: &Arc<ConsoleState>, case: &str, request: Request) 
         return Err(WebRefusal::bad(say!("{name} is empty: choose a report")));
     }
     fs::rename(&draft.path, folder.join(format!("{count:03}-{name}"))).map_err(failed)?;
-    draft.retained.store(true, Ordering::Relaxed);
-    reports.existing().remove(case);
+    draft.is_complete.store(true, Ordering::Relaxed);
+    reports.parsed_cases().remove(case);
     Ok(WebAnswer::json(&serde_json::json!({ "name": name, "bytes": length })))
 }
 
 /// A part of a file; removed unless the upload is complete.
 struct Draft {
     path: PathBuf,
-    retained: AtomicBool,
+    is_complete: AtomicBool,
 }
 
 impl Drop for Draft {
     fn drop(&mut self) {
-        if !self.retained.load(Ordering::Relaxed) {
+        if !self.is_complete.load(Ordering::Relaxed) {
             let _ = fs::remove_file(&self.path);
         }
     }

@@ -19,20 +19,20 @@ use tokio::sync::watch;
 use crate::answer::{Input, WebAnswer, WebRefusal, WebResult};
 use crate::events::{EventSender, Streams};
 use crate::{
-    ConsoleState, assets, choose, choose_pages, figures, guard, jobs, layout, live, models, pages, reports, runs,
-    sources, story,
+    ConsoleState, assets, case_history, choose, choose_pages, figures, guard, jobs, layout, live, models, pages,
+    reports, runs, sources,
 };
 
 /// Maximum length of a body, other than of uploads.
-const BODY_MAX: usize = 64 << 10;
+const MAX_BODY: usize = 64 << 10;
 const BODY_TIMEOUT: Duration = Duration::from_secs(10);
-/// Seconds of history of a new page.
-const HISTORY: usize = 300;
+/// Seconds of history that a new page shows.
+const HISTORY_SECONDS: usize = 300;
 
-type Act = fn(&ConsoleState, &Input) -> WebResult;
+type Handler = fn(&ConsoleState, &Input) -> WebResult;
 
 /// Pages, and other answers without effect.
-const READS: [(&str, Act); 25] = [
+const READS: [(&str, Handler); 25] = [
     ("/", pages::volumes),
     ("/volumes/{name}", pages::render_volume),
     ("/api/products", |shared, _| Ok(WebAnswer::json(&figures::products(shared)))),
@@ -56,12 +56,12 @@ const READS: [(&str, Act); 25] = [
     ("/model", |_, input| Ok(models::render_models(input))),
     ("/model/articles/{name}", models::article_page),
     ("/api/articles/{name}", models::report_article_progress),
-    ("/story/{case}/html", story::html),
-    ("/story/{case}/{run}/html", story::html),
+    ("/story/{case}/html", case_history::html),
+    ("/story/{case}/{run}/html", case_history::html),
 ];
 
 /// Computations and changes.
-const WRITES: [(&str, &str, Act); 16] = [
+const WRITES: [(&str, &str, Handler); 16] = [
     ("post", "/api/links", new_link),
     ("post", "/api/figures", |shared, input| Ok(WebAnswer::json(&figures::figures(shared, &input.read()?)?))),
     ("post", "/api/volumes/{name}/attach", pages::attach),
@@ -75,7 +75,7 @@ const WRITES: [(&str, &str, Act); 16] = [
     ("delete", "/api/reports/{case}", reports::delete),
     ("post", "/api/reports/{case}/size", choose::size),
     ("post", "/api/reports/{case}/terraform", choose::terraform),
-    ("post", "/api/reports/{case}/emulate", story::emulate),
+    ("post", "/api/reports/{case}/emulate", case_history::emulate),
     ("post", "/api/simulate", models::simulate),
     ("post", "/api/articles/{name}", models::simulate_article),
 ];
@@ -102,11 +102,14 @@ pub fn build_router(shared: &Arc<ConsoleState>, stopped: &watch::Receiver<bool>)
         .route(
             "/api/reports/{case}",
             put(move |parameters: RawPathParams, request: Request| {
-                let (shared, case) = (Arc::clone(&upload), first(&parameters));
+                let (shared, case) = (Arc::clone(&upload), first_parameter(&parameters));
                 async move { reports::upload(shared, case, request).await }
             }),
         )
-        .route("/assets/{name}", get(|parameters: RawPathParams| async move { assets::asset(&first(&parameters)) }))
+        .route(
+            "/assets/{name}",
+            get(|parameters: RawPathParams| async move { assets::asset(&first_parameter(&parameters)) }),
+        )
         .route("/favicon.ico", get(|| async { assets::asset("icon.svg") }))
         .nest("/api/control", plimsoll_service::http::create_router(&shared.service))
         .fallback(|request: Request| async move {
@@ -127,7 +130,7 @@ fn entrance(shared: &Arc<ConsoleState>) -> Router {
         let shared = Arc::clone(&exchange);
         async move {
             let (headers, language) = (request.headers().clone(), guard::read_language(request.headers()));
-            match body(request.into_body()).await.and_then(|body| entered(&shared, &body)) {
+            match read_body(request.into_body()).await.and_then(|body| start_session(&shared, &body)) {
                 Ok(response) => response,
                 Err(refused) => layout::refuse(&refused, &headers, language),
             }
@@ -142,7 +145,7 @@ struct EntryToken {
     token: String,
 }
 
-fn entered(shared: &ConsoleState, body: &[u8]) -> Result<Response, WebRefusal> {
+fn start_session(shared: &ConsoleState, body: &[u8]) -> Result<Response, WebRefusal> {
     let input = Input { body: body.to_vec(), ..Input::default() };
     let EntryToken { token } = input.read()?;
     let failed = |error: std::io::Error| WebRefusal::failed(say!("the session cannot be kept: {error}"));
@@ -168,14 +171,14 @@ fn new_link(shared: &ConsoleState, _: &Input) -> WebResult {
 }
 
 /// A handler that runs on a thread for blocking work.
-fn handler(filter: MethodFilter, shared: &Arc<ConsoleState>, act: Act) -> axum::routing::MethodRouter {
+fn handler(filter: MethodFilter, shared: &Arc<ConsoleState>, act: Handler) -> axum::routing::MethodRouter {
     let shared = Arc::clone(shared);
     on(filter, move |parameters: RawPathParams, request: Request| {
         let shared = Arc::clone(&shared);
         async move {
             let (headers, language) = (request.headers().clone(), guard::read_language(request.headers()));
             let path = parameters.iter().map(|(_, value)| value.to_owned()).collect();
-            let outcome = match body(request.into_body()).await {
+            let outcome = match read_body(request.into_body()).await {
                 Err(refused) => Err(refused),
                 Ok(body) => {
                     let cancelled = Arc::new(AtomicBool::new(false));
@@ -202,8 +205,8 @@ impl Drop for SetOnDrop {
     }
 }
 
-async fn body(body: Body) -> Result<Vec<u8>, WebRefusal> {
-    let read = tokio::time::timeout(BODY_TIMEOUT, axum::body::to_bytes(body, BODY_MAX)).await;
+async fn read_body(body: Body) -> Result<Vec<u8>, WebRefusal> {
+    let read = tokio::time::timeout(BODY_TIMEOUT, axum::body::to_bytes(body, MAX_BODY)).await;
     let read =
         read.map_err(|_| WebRefusal::new(StatusCode::REQUEST_TIMEOUT, label!("the body did not arrive in time")))?;
     read.map(|bytes| bytes.to_vec()).map_err(|error| {
@@ -216,7 +219,7 @@ async fn body(body: Body) -> Result<Vec<u8>, WebRefusal> {
     })
 }
 
-fn first(parameters: &RawPathParams) -> String {
+fn first_parameter(parameters: &RawPathParams) -> String {
     parameters.iter().next().map(|(_, value)| value.to_owned()).unwrap_or_default()
 }
 
@@ -225,7 +228,7 @@ fn event_routes(shared: &Arc<ConsoleState>, streams: &Streams, stopped: &watch::
     let stream = |feed: Feed| {
         let (shared, streams, stopped) = (Arc::clone(shared), streams.clone(), stopped.clone());
         get(move |parameters: RawPathParams, request: Request| {
-            let name = first(&parameters);
+            let name = first_parameter(&parameters);
             let (headers, language) = (request.headers().clone(), guard::read_language(request.headers()));
             let opened = streams.open();
             async move {
@@ -277,7 +280,8 @@ async fn follow_volumes(shared: &Arc<ConsoleState>, feed: Feed, name: &str, send
     let mut samples = shared.live.subscribe();
     if matches!(feed, Feed::Volume) {
         let (reader, volume) = (Arc::clone(shared), name.to_owned());
-        let history = tokio::task::spawn_blocking(move || pages::serialise_history(&reader, &volume, HISTORY)).await;
+        let history =
+            tokio::task::spawn_blocking(move || pages::serialise_history(&reader, &volume, HISTORY_SECONDS)).await;
         if let Ok(Some(history)) = history {
             sender.send("history", &history).await;
         }
@@ -304,6 +308,6 @@ async fn follow_volumes(shared: &Arc<ConsoleState>, feed: Feed, name: &str, send
 }
 
 /// Starts the sampler.
-pub fn background(shared: &Arc<ConsoleState>) -> impl Future<Output = ()> + Send + 'static {
+pub fn run_sampler(shared: &Arc<ConsoleState>) -> impl Future<Output = ()> + Send + 'static {
     live::run(Arc::clone(shared))
 }

@@ -17,15 +17,15 @@ use serde::{Deserialize, Serialize};
 
 use crate::ConsoleState;
 use crate::answer::{Input, WebAnswer, WebRefusal, WebResult, plain_name};
-use crate::commands::{CurvePoint, LineSoFar, PRESETS};
+use crate::commands::{CurvePoint, LineFigures, PRESETS};
 use crate::layout::{self, Frame};
 
-/// Runs that are listed, newest first.
+/// Maximum number of listed runs, newest first.
 const MAX_LISTED: usize = 1_000;
-/// Runs in one chart.
+/// Maximum number of runs in a chart.
 const MAX_OVERLAID: usize = 5;
 
-/// Entries of runs that did not change since they were read.
+/// Cache of entries by file and time of modification.
 #[derive(Debug, Default)]
 pub struct RunList(Mutex<BTreeMap<PathBuf, (SystemTime, Language, RunEntry)>>);
 
@@ -34,7 +34,7 @@ pub struct RunEntry {
     name: String,
     result: String,
     /// The load line of a curve.
-    line: Option<LineSoFar>,
+    line: Option<LineFigures>,
     subject: String,
     source: String,
     started: Option<String>,
@@ -199,16 +199,16 @@ pub fn points(shared: &ConsoleState, input: &Input) -> WebResult {
 /// All runs, newest first.
 pub fn list(shared: &ConsoleState) -> WebAnswer {
     let paths: Vec<PathBuf> = shared.runs.list().into_iter().rev().take(MAX_LISTED).collect();
-    let mut existing = shared.run_list.0.lock().unwrap_or_else(PoisonError::into_inner);
-    existing.retain(|path, _| paths.contains(path));
+    let mut entries = shared.run_list.0.lock().unwrap_or_else(PoisonError::into_inner);
+    entries.retain(|path, _| paths.contains(path));
     let mut runs = Vec::with_capacity(paths.len());
     for path in paths {
         let Ok(modified) = fs::metadata(&path).and_then(|found| found.modified()) else { continue };
-        let entry = match existing.get(&path) {
+        let entry = match entries.get(&path) {
             Some((at, language, entry)) if (*at, *language) == (modified, Language::current()) => entry.clone(),
             _ => {
                 let entry = describe_run(&path);
-                existing.insert(path.clone(), (modified, Language::current(), entry.clone()));
+                entries.insert(path.clone(), (modified, Language::current(), entry.clone()));
                 entry
             }
         };
@@ -233,7 +233,7 @@ fn describe_run(path: &Path) -> RunEntry {
     match load_run_file(path) {
         Ok(StoredRun::Curve(curve)) => RunEntry {
             result: typeset(&KeptRun::of_curve(name, &curve).result),
-            line: curve.load_line.as_ref().map(LineSoFar::of),
+            line: curve.load_line.as_ref().map(LineFigures::of),
             source: source_word(&curve.source).to_owned(),
             subject: curve.subject.name,
             started: curve.started,

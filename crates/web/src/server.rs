@@ -39,7 +39,7 @@ pub fn start(
     };
     let work = move || {
         let router = routes::build_router(&shared, &stopped);
-        let sampler = runtime.spawn(routes::background(&shared));
+        let sampler = runtime.spawn(routes::run_sampler(&shared));
         // Event streams last as long as a page is open.
         let rules = AcceptRules { token: None, tls, clients: MAX_CLIENTS, age_max: None };
         runtime.block_on(accept_clients((listener, None), rules, router, stopped));

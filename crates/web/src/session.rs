@@ -19,7 +19,7 @@ const URL: &str = "url";
 const MAX_SESSIONS: usize = 16;
 /// Lifetime of a session in seconds.
 const SESSION_SECONDS: u64 = 30 * 24 * 3_600;
-const FILE: &str = "sessions";
+const SESSIONS_FILE: &str = "sessions";
 
 /// Adds a link to the running console of a directory, and returns its URL.
 ///
@@ -88,7 +88,7 @@ struct SessionStore {
 
 impl std::fmt::Debug for SessionStore {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("State").field("sessions", &self.sessions.len()).finish_non_exhaustive()
+        f.debug_struct("SessionStore").field("sessions", &self.sessions.len()).finish_non_exhaustive()
     }
 }
 
@@ -102,7 +102,7 @@ impl Sessions {
         }
         let url_file = directory.join(URL);
         write_private(&url_file, url.as_bytes())?;
-        let file = directory.join(FILE);
+        let file = directory.join(SESSIONS_FILE);
         let text = match fs::read_to_string(&file) {
             Ok(text) => text,
             Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
@@ -144,7 +144,8 @@ impl Sessions {
         let now = unix_time_s();
         // Compares with every session, also after a match.
         let state = self.state();
-        let admits = |(secret, created): &(String, u64)| same(secret, session) & is_valid(*created, now);
+        let admits =
+            |(secret, created): &(String, u64)| equals_in_constant_time(secret, session) & is_valid(*created, now);
         state.sessions.iter().map(admits).fold(false, |any, one| any | one)
     }
 
@@ -169,11 +170,10 @@ fn unix_time_s() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |span| span.as_secs())
 }
 
-/// Compares in constant time.
-fn same(secret: &str, displayed: &str) -> bool {
+fn equals_in_constant_time(secret: &str, candidate: &str) -> bool {
     let differences =
-        secret.bytes().zip(displayed.bytes()).fold(0, |observed, (a, b)| observed | std::hint::black_box(a ^ b));
-    differences == 0 && secret.len() == displayed.len()
+        secret.bytes().zip(candidate.bytes()).fold(0, |difference, (a, b)| difference | std::hint::black_box(a ^ b));
+    differences == 0 && secret.len() == candidate.len()
 }
 
 /// Random bytes of the system as hexadecimal digits.
@@ -189,7 +189,7 @@ pub fn make_private(directory: &Path) -> io::Result<()> {
     DirBuilder::new().recursive(true).mode(0o700).create(directory)
 }
 
-/// Writes a file that only its owner can read, whole or not at all.
+/// Writes a file atomically that only its owner can read.
 pub fn write_private(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let draft = path.with_extension("part");
     let mut file = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&draft)?;

@@ -12,9 +12,9 @@ use crate::answer::{Input, WebRefusal, WebResult};
 use crate::layout::{self, Frame};
 
 /// Lines before and after the line.
-const AROUND: u64 = 20;
-/// Bytes of a line that are shown.
-const MAX_LINE: usize = 2_000;
+const CONTEXT_LINES: u64 = 20;
+/// Maximum number of displayed bytes of a line.
+const MAX_LINE_BYTES: usize = 2_000;
 /// Columns of a table of origins.
 const COLUMNS: [&str; 2] = ["file", "line"];
 
@@ -29,8 +29,8 @@ pub fn link(page: &mut Page, case: &str, files: &[String]) {
         let [Some(file), Some(line)] = COLUMNS.map(place) else { continue };
         for row in &mut table.rows {
             let name = &row[file].text;
-            // Files of the same name cannot be told apart.
-            let is_unique = files.iter().filter(|existing| *existing == name).count() == 1;
+            // Files of the same name cannot be distinguished.
+            let is_unique = files.iter().filter(|other| *other == name).count() == 1;
             if is_unique && row[line].text.parse::<u64>().is_ok() {
                 row[line].link = Some(format!("/choose/{case}/files/{name}/{}#line", row[line].text));
             }
@@ -45,7 +45,7 @@ pub fn page(shared: &ConsoleState, input: &Input) -> WebResult {
     let path = shared.reports.file(case, name)?;
     let failed = |error: io::Error| WebRefusal::failed(format!("{name}: {error}"));
     let mut reader = BufReader::new(File::open(path).map_err(failed)?);
-    let lines = around(&mut reader, line).map_err(failed)?;
+    let lines = read_context(&mut reader, line).map_err(failed)?;
     if !lines.iter().any(|(number, _)| *number == line) {
         return Err(WebRefusal::not_found(say!("{name} has no line {line}")));
     }
@@ -68,11 +68,11 @@ pub fn page(shared: &ConsoleState, input: &Input) -> WebResult {
 }
 
 /// Number and text of the lines around a line, from 1.
-fn around(reader: &mut impl BufRead, line: u64) -> io::Result<Vec<(u64, String)>> {
+fn read_context(reader: &mut impl BufRead, line: u64) -> io::Result<Vec<(u64, String)>> {
     let mut lines = Vec::new();
-    for number in 1..=line.saturating_add(AROUND) {
+    for number in 1..=line.saturating_add(CONTEXT_LINES) {
         let Some(text) = next_line(reader)? else { break };
-        if number + AROUND >= line {
+        if number + CONTEXT_LINES >= line {
             lines.push((number, String::from_utf8_lossy(&text).trim_end_matches('\r').to_owned()));
         }
     }
@@ -91,7 +91,7 @@ fn next_line(reader: &mut impl BufRead) -> io::Result<Option<Vec<u8>>> {
         is_end = false;
         let end = buffer.iter().position(|byte| *byte == b'\n');
         let part = &buffer[..end.unwrap_or(buffer.len())];
-        line.extend_from_slice(&part[..part.len().min(MAX_LINE - line.len())]);
+        line.extend_from_slice(&part[..part.len().min(MAX_LINE_BYTES - line.len())]);
         let length = part.len() + usize::from(end.is_some());
         reader.consume(length);
         if end.is_some() {
@@ -108,10 +108,10 @@ mod tests {
     fn lines_around_a_line_are_found_and_cut() {
         let long = "x".repeat(5_000);
         let text = format!("{}{long}\r\nlast", "a\n".repeat(99));
-        let lines = |line: u64| around(&mut BufReader::with_capacity(7, text.as_bytes()), line).unwrap();
+        let lines = |line: u64| read_context(&mut BufReader::with_capacity(7, text.as_bytes()), line).unwrap();
         let found = lines(100);
         assert_eq!((found.first().unwrap().0, found.last().unwrap()), (80, &(101, "last".to_owned())));
-        assert_eq!(found[20], (100, "x".repeat(MAX_LINE)));
+        assert_eq!(found[20], (100, "x".repeat(MAX_LINE_BYTES)));
         assert_eq!(lines(1).len(), 21);
         assert!(lines(200).is_empty());
     }

@@ -12,7 +12,7 @@ const MAX_THREADS: usize = 8;
 /// Executes the parts of a search on a thread for each processor, until it is cancelled.
 #[derive(Clone, Debug, Default)]
 pub struct Threads {
-    /// Set when the result is no longer wanted: remaining parts are omitted.
+    /// Set when the search is cancelled: remaining parts are omitted.
     pub cancelled: Arc<AtomicBool>,
     /// Notes the completed parts.
     pub progress: SearchProgress,
@@ -22,7 +22,7 @@ pub struct Threads {
 #[derive(Clone, Debug, Default)]
 pub struct SearchProgress {
     percent: Arc<AtomicUsize>,
-    /// Percentages at the begin and the end of the present phase.
+    /// Percentages at the start and the end of the current phase.
     phase: [usize; 2],
 }
 

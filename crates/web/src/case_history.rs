@@ -1,6 +1,6 @@
-//! One story: reports, the choice for them, the emulated volume of that choice, and its measurement.
+//! History of a case: reports, the choice for them, the emulated volume of that choice, and its measurement.
 //!
-//! A case remembers its choice, its volume and its run, in a file beside the reports.
+//! A file in another folder than the reports has the choice, the volume and the run of a case.
 
 use std::fs;
 use std::path::Path;
@@ -12,19 +12,19 @@ use serde::{Deserialize, Serialize};
 
 use crate::ConsoleState;
 use crate::answer::{Input, WebAnswer, WebRefusal, WebResult, plain_name};
-use crate::case::{FileExtent, SizeRequest};
+use crate::case::{SearchExtent, SizeRequest};
 use crate::choose;
 use crate::runs;
 use crate::session::write_private;
 
-/// File of a case. Not part of its reports, as it is beside their folder.
+/// Folder of the files of cases.
 const FOLDER: &str = "stories";
-/// Longest name of a volume made of a subject.
+/// Maximum length of the name of a volume that is derived from a subject.
 const MAX_NAME: usize = 40;
 
-/// What became of a case.
+/// Volume and run that were created from a case.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-struct Story {
+struct CaseHistory {
     /// Conditions of the choice.
     #[serde(rename = "wanted")]
     required: SizeRequest,
@@ -47,18 +47,18 @@ pub fn emulate(shared: &ConsoleState, input: &Input) -> WebResult {
     let case = input.part(0);
     let EmulateRequest { like, required } = input.read()?;
     let parsed = shared.reports.parsed(case)?;
-    let name = free_name(shared, &choose::subject_names(&parsed))?;
+    let name = choose_name(shared, &choose::subject_names(&parsed))?;
     let create = Create { name: name.clone(), like: like.clone(), ..Create::default() };
     shared.service.create(&create)?;
-    keep(&shared.directory, case, &Story { required, like, volume: name.clone(), run: None });
+    store(&shared.directory, case, &CaseHistory { required, like, volume: name.clone(), run: None });
     Ok(WebAnswer::json(&serde_json::json!({ "volume": name })))
 }
 
 /// A name for a volume that is not in use.
-fn free_name(shared: &ConsoleState, subject: &str) -> Result<String, WebRefusal> {
-    let plain: String = plain_name(&subject.to_lowercase()).chars().take(MAX_NAME).collect();
-    let plain = plain.trim_matches(|c: char| !c.is_ascii_alphanumeric()).to_owned();
-    let stem = if plain.is_empty() { "choice".to_owned() } else { plain };
+fn choose_name(shared: &ConsoleState, subject: &str) -> Result<String, WebRefusal> {
+    let letters: String = plain_name(&subject.to_lowercase()).chars().take(MAX_NAME).collect();
+    let letters = letters.trim_matches(|c: char| !c.is_ascii_alphanumeric()).to_owned();
+    let stem = if letters.is_empty() { "choice".to_owned() } else { letters };
     let volumes = shared.service.list()?;
     let is_free = |name: &String| volumes.iter().all(|volume| volume.name != *name);
     let names = std::iter::once(stem.clone()).chain((2..1_000).map(|number| format!("{stem}-{number}")));
@@ -73,7 +73,7 @@ pub fn case_of(shared: &ConsoleState, volume: &str) -> Option<String> {
     let cases = fs::read_dir(shared.directory.join(FOLDER)).ok()?.flatten();
     let ids = cases.filter_map(|entry| Some(entry.path().file_stem()?.to_string_lossy().into_owned()));
     ids.into_iter().find(|id| {
-        read(&shared.directory, id).is_some_and(|story| story.volume == volume) && shared.reports.folder(id).is_ok()
+        read(&shared.directory, id).is_some_and(|history| history.volume == volume) && shared.reports.folder(id).is_ok()
     })
 }
 
@@ -82,10 +82,10 @@ pub fn title(shared: &ConsoleState, case: &str) -> String {
     shared.reports.parsed(case).map_or_else(|_| case.to_owned(), |parsed| choose::subject_names(&parsed))
 }
 
-/// Remembers the measured run of a case.
+/// Records the measured run of a case.
 pub fn note_run(directory: &Path, case: &str, run: &str) {
-    if let Some(story) = read(directory, case) {
-        keep(directory, case, &Story { run: Some(run.to_owned()), ..story });
+    if let Some(history) = read(directory, case) {
+        store(directory, case, &CaseHistory { run: Some(run.to_owned()), ..history });
     }
 }
 
@@ -93,12 +93,12 @@ pub fn note_run(directory: &Path, case: &str, run: &str) {
 pub fn html(shared: &ConsoleState, input: &Input) -> WebResult {
     let case = input.part(0);
     let parsed = shared.reports.parsed(case)?;
-    let story = read(&shared.directory, case).unwrap_or_default();
-    let subject = choose::find_subject(&parsed, &story.required.subject)?;
-    let request = SizeRequest { extent: FileExtent::Report, ..story.required };
+    let history = read(&shared.directory, case).unwrap_or_default();
+    let subject = choose::find_subject(&parsed, &history.required.subject)?;
+    let request = SizeRequest { extent: SearchExtent::Report, ..history.required };
     let found = choose::search_catalogue(shared, &parsed, subject, &request, &input.cancelled)?;
     let mut parts: Vec<Page> = vec![choose::diagnosis(&parsed), choose::render_sizing(&parsed, &found)];
-    let run = Some(input.part(1)).filter(|run| !run.is_empty()).map(str::to_owned).or(story.run);
+    let run = Some(input.part(1)).filter(|run| !run.is_empty()).map(str::to_owned).or(history.run);
     if let Some(run) = run {
         parts.push(runs::page_of(shared, &run)?);
     }
@@ -110,13 +110,13 @@ fn find_path(directory: &Path, case: &str) -> Option<std::path::PathBuf> {
     (plain_name(case) == case).then(|| directory.join(FOLDER).join(format!("{case}.json")))
 }
 
-fn read(directory: &Path, case: &str) -> Option<Story> {
+fn read(directory: &Path, case: &str) -> Option<CaseHistory> {
     serde_json::from_slice(&fs::read(find_path(directory, case)?).ok()?).ok()
 }
 
-/// Keeps a story; without it the links between pages are missing, which is no reason to fail.
-fn keep(directory: &Path, case: &str, story: &Story) {
+/// Stores a history. Failures are ignored, as they affect only links between pages.
+fn store(directory: &Path, case: &str, history: &CaseHistory) {
     let Some(path) = find_path(directory, case) else { return };
-    let bytes = serde_json::to_vec(story).unwrap_or_default();
+    let bytes = serde_json::to_vec(history).unwrap_or_default();
     let _ = crate::session::make_private(&directory.join(FOLDER)).and_then(|()| write_private(&path, &bytes));
 }
