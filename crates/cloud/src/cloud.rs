@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use jiff::Timestamp;
-use plimsoll_service::{GroupGlance, Initial, Refusal, Service, Tags, VolumeGlance};
+use plimsoll_service::{GroupSummary, Initial, Refusal, Service, Tags, VolumeSummary};
 
 use crate::durable;
 use crate::identifiers::{self, derived_ec2, derived_ocid, hex, kind, random};
@@ -81,7 +81,7 @@ pub(crate) struct CloudState {
 /// A volume or snapshot with its record.
 #[derive(Clone, Debug)]
 pub(crate) struct VolumeEntry {
-    pub glance: VolumeGlance,
+    pub summary: VolumeSummary,
     pub record: VolumeRecord,
 }
 
@@ -171,19 +171,19 @@ impl Operation<'_> {
 
     /// All volumes and snapshots of a provider.
     pub fn volumes(&self, provider: Provider) -> Vec<VolumeEntry> {
-        self.service().glances().into_iter().filter_map(|glance| self.build_entry(glance, provider)).collect()
+        self.service().list_summaries().into_iter().filter_map(|summary| self.build_entry(summary, provider)).collect()
     }
 
     /// A volume or snapshot by identifier.
     pub fn find(&mut self, id: &str, provider: Provider) -> Option<VolumeEntry> {
-        let indexed = self.state.index.get(id).and_then(|name| self.service().glance(name));
+        let indexed = self.state.index.get(id).and_then(|name| self.service().find_summary(name));
         if let Some(volume) =
-            indexed.and_then(|glance| self.build_entry(glance, provider)).filter(|volume| volume.record.id == id)
+            indexed.and_then(|summary| self.build_entry(summary, provider)).filter(|volume| volume.record.id == id)
         {
             return Some(volume);
         }
         let all = self.volumes(provider);
-        let names = all.iter().map(|volume| (volume.record.id.clone(), volume.glance.name.clone()));
+        let names = all.iter().map(|volume| (volume.record.id.clone(), volume.summary.name.clone()));
         let index: BTreeMap<String, String> = names.collect();
         self.state.index.extend(index);
         let found = all.into_iter().find(|volume| volume.record.id == id);
@@ -193,8 +193,8 @@ impl Operation<'_> {
         found
     }
 
-    fn build_entry(&self, glance: VolumeGlance, provider: Provider) -> Option<VolumeEntry> {
-        let product = glance.product.as_deref()?;
+    fn build_entry(&self, summary: VolumeSummary, provider: Provider) -> Option<VolumeEntry> {
+        let product = summary.product.as_deref()?;
         let of_product = match product.split('/').next()? {
             "oci" => Provider::Oci,
             "aws" => Provider::Ec2,
@@ -203,34 +203,34 @@ impl Operation<'_> {
         if of_product != provider {
             return None;
         }
-        let stored = glance.tags.get(TAG).and_then(|text| VolumeRecord::read(text));
+        let stored = summary.tags.get(TAG).and_then(|text| VolumeRecord::read(text));
         let mut record =
-            stored.filter(|record| record.provider == provider).unwrap_or_else(|| self.derived(&glance, provider));
-        self.follow_group(&glance, &mut record, provider);
-        Some(VolumeEntry { glance, record })
+            stored.filter(|record| record.provider == provider).unwrap_or_else(|| self.derived(&summary, provider));
+        self.follow_group(&summary, &mut record, provider);
+        Some(VolumeEntry { summary, record })
     }
 
     /// Record of a volume that was created without a control plane.
-    fn derived(&self, glance: &VolumeGlance, provider: Provider) -> VolumeRecord {
+    fn derived(&self, summary: &VolumeSummary, provider: Provider) -> VolumeRecord {
         let identity = self.state.objects.identity.as_str();
         let [of_volume, of_backup] = match provider {
             Provider::Ec2 => ["vol", "snap"],
-            Provider::Oci => VolumeKind::of(glance).identifiers(),
+            Provider::Oci => VolumeKind::of(summary).identifiers(),
         };
-        let kind = if glance.writable { of_volume } else { of_backup };
+        let kind = if summary.writable { of_volume } else { of_backup };
         let id = match provider {
-            Provider::Ec2 => derived_ec2(kind, identity, glance.id),
-            Provider::Oci => derived_ocid(kind, self.region(), identity, glance.id),
+            Provider::Ec2 => derived_ec2(kind, identity, summary.id),
+            Provider::Oci => derived_ocid(kind, self.region(), identity, summary.id),
         };
-        let origin = glance.of.as_deref().and_then(|of| self.service().glance(of));
+        let origin = summary.of.as_deref().and_then(|of| self.service().find_summary(of));
         let origin = origin.and_then(|origin| self.build_entry(origin, provider)).map(|volume| volume.record.id);
-        let backup = (!glance.writable).then(|| BackupRecord {
+        let backup = (!summary.writable).then(|| BackupRecord {
             kind: "FULL".to_owned(),
             of: origin.clone().unwrap_or_default(),
-            size_gb: gigabytes(glance),
+            size_gb: gigabytes(summary),
             ..BackupRecord::default()
         });
-        let source = origin.filter(|_| glance.writable).map(|id| VolumeSource { kind: "volume".to_owned(), id });
+        let source = origin.filter(|_| summary.writable).map(|id| VolumeSource { kind: "volume".to_owned(), id });
         let mut domains = match provider {
             Provider::Oci => self.availability_domains(),
             Provider::Ec2 => self.zones(),
@@ -238,10 +238,10 @@ impl Operation<'_> {
         VolumeRecord {
             provider,
             id,
-            display_name: glance.name.clone(),
+            display_name: summary.name.clone(),
             compartment: TENANCY.to_owned(),
             availability_domain: domains.swap_remove(0),
-            created: glance.created.clone(),
+            created: summary.created.clone(),
             source,
             backup,
             ..VolumeRecord::default()
@@ -249,19 +249,19 @@ impl Operation<'_> {
     }
 
     /// Makes the attachments of a record those that the volume has: a group that it was created in is its instance.
-    fn follow_group(&self, glance: &VolumeGlance, record: &mut VolumeRecord, provider: Provider) {
+    fn follow_group(&self, summary: &VolumeSummary, record: &mut VolumeRecord, provider: Provider) {
         let present = record.attachment().map(|attachment| attachment.instance.clone());
-        if present.as_deref() == glance.group.as_deref() {
+        if present.as_deref() == summary.group.as_deref() {
             return;
         }
         record.attachments.retain(|attachment| attachment.ended_ns.is_some());
-        let Some(group) = glance.group.as_deref() else { return };
-        let groups = self.service().group_glances();
+        let Some(group) = summary.group.as_deref() else { return };
+        let groups = self.service().list_group_summaries();
         let Some(group) = groups.iter().find(|existing| existing.name == group) else { return };
         let identity = self.state.objects.identity.as_str();
         let (id, kind) = match provider {
-            Provider::Oci => (derived_ocid(kind::ATTACHMENT, self.region(), identity, glance.id), "iscsi"),
-            Provider::Ec2 => (derived_ec2("att", identity, glance.id), "nvme"),
+            Provider::Oci => (derived_ocid(kind::ATTACHMENT, self.region(), identity, summary.id), "iscsi"),
+            Provider::Ec2 => (derived_ec2("att", identity, summary.id), "nvme"),
         };
         record.attachments.push(AttachmentRecord {
             id,
@@ -274,7 +274,7 @@ impl Operation<'_> {
         });
     }
 
-    pub fn instance_id(&self, group: &GroupGlance, provider: Provider) -> String {
+    pub fn instance_id(&self, group: &GroupSummary, provider: Provider) -> String {
         let identity = self.state.objects.identity.as_str();
         match provider {
             Provider::Oci => derived_ocid(kind::INSTANCE, self.region(), identity, group.id),
@@ -283,12 +283,12 @@ impl Operation<'_> {
     }
 
     /// Instances: groups that are machines of the provider, with their identifiers.
-    pub fn instances(&self, provider: Provider) -> Vec<(String, GroupGlance)> {
+    pub fn instances(&self, provider: Provider) -> Vec<(String, GroupSummary)> {
         let prefix = match provider {
             Provider::Oci => "oci/",
             Provider::Ec2 => "aws/",
         };
-        let groups = self.service().group_glances().into_iter().filter(|group| group.like.starts_with(prefix));
+        let groups = self.service().list_group_summaries().into_iter().filter(|group| group.like.starts_with(prefix));
         groups.map(|group| (self.instance_id(&group, provider), group)).collect()
     }
 
@@ -304,14 +304,14 @@ impl Operation<'_> {
 
     /// Makes the record of a volume durable.
     pub fn store(&mut self, volume: &VolumeEntry) -> Result<(), Refusal> {
-        self.service().set_tag(&volume.glance.name, TAG, volume.record.text())?;
-        self.state.index.insert(volume.record.id.clone(), volume.glance.name.clone());
+        self.service().set_tag(&volume.summary.name, TAG, volume.record.text())?;
+        self.state.index.insert(volume.record.id.clone(), volume.summary.name.clone());
         Ok(())
     }
 
     /// The held volume as it is now.
     pub fn again(&self, volume: &VolumeEntry) -> Option<VolumeEntry> {
-        self.build_entry(self.service().glance(&volume.glance.name)?, volume.record.provider)
+        self.build_entry(self.service().find_summary(&volume.summary.name)?, volume.record.provider)
     }
 
     /// A free name of the service that resembles a display name.
@@ -320,7 +320,7 @@ impl Operation<'_> {
         let letters: String = display_name.chars().filter(|letter| plain(*letter)).take(48).collect();
         let name = letters.trim_start_matches(|letter: char| !letter.is_ascii_alphanumeric());
         let name = if name.is_empty() { usual } else { name };
-        let is_free = |name: &str| self.service().glance(name).is_none();
+        let is_free = |name: &str| self.service().find_summary(name).is_none();
         if is_free(name) { name.to_owned() } else { format!("{name}-{}", hex(&random::<4>())) }
     }
 
@@ -346,8 +346,8 @@ pub(crate) fn initial(record: &VolumeRecord) -> Initial {
 }
 
 /// True for boot volumes and their backups.
-pub(crate) fn is_boot(glance: &VolumeGlance) -> bool {
-    VolumeKind::of(glance) == VolumeKind::Boot
+pub(crate) fn is_boot(summary: &VolumeSummary) -> bool {
+    VolumeKind::of(summary) == VolumeKind::Boot
 }
 
 /// The two kinds of volumes of OCI, which have collections of their own.
@@ -359,8 +359,8 @@ pub(crate) enum VolumeKind {
 
 impl VolumeKind {
     /// Kind of a volume or backup.
-    pub fn of(glance: &VolumeGlance) -> Self {
-        if glance.product.as_deref() == Some(Self::Boot.product()) { Self::Boot } else { Self::Block }
+    pub fn of(summary: &VolumeSummary) -> Self {
+        if summary.product.as_deref() == Some(Self::Boot.product()) { Self::Boot } else { Self::Block }
     }
 
     pub const fn product(self) -> &'static str {
@@ -388,8 +388,8 @@ impl VolumeKind {
 }
 
 /// Size in GiB, which the vendors call GB.
-pub(crate) fn gigabytes(glance: &VolumeGlance) -> u64 {
-    glance.size_bytes.div_ceil(1 << 30)
+pub(crate) fn gigabytes(summary: &VolumeSummary) -> u64 {
+    summary.size_bytes.div_ceil(1 << 30)
 }
 
 pub(crate) fn new_ocid(operation: &Operation<'_>, kind: &str) -> String {

@@ -128,7 +128,7 @@ fn answer(outcome: Result<Value, String>) -> Reply {
 
 impl Docker {
     fn create(&self, call: &PluginCall) -> Result<Value, String> {
-        if self.service.glance(&call.name).is_some_and(|volume| volume.tags.contains_key(TAG)) {
+        if self.service.find_summary(&call.name).is_some_and(|volume| volume.tags.contains_key(TAG)) {
             return Ok(json!({}));
         }
         let options = call.opts.clone().unwrap_or_default();
@@ -155,7 +155,7 @@ impl Docker {
 
     /// Filesystem of a volume of the plugin.
     fn filesystem(&self, name: &str) -> Result<String, String> {
-        let volume = self.service.glance(name).filter(|volume| volume.writable);
+        let volume = self.service.find_summary(name).filter(|volume| volume.writable);
         let filesystem = volume.and_then(|volume| volume.tags.get(TAG).cloned());
         filesystem.ok_or_else(|| format!("no volume {name:?} was created by the plugin"))
     }
@@ -187,12 +187,12 @@ impl Docker {
     }
 
     fn mountpoint(&self, name: &str) -> Option<String> {
-        self.service.glance(name)?.attachment.filter(|attachment| !attachment.dead)?.mountpoint
+        self.service.find_summary(name)?.attachment.filter(|attachment| !attachment.dead)?.mountpoint
     }
 
     fn show(&self, name: &str) -> Result<Value, String> {
         self.filesystem(name)?;
-        let volume = self.service.glance(name).ok_or("the volume was deleted")?;
+        let volume = self.service.find_summary(name).ok_or("the volume was deleted")?;
         Ok(json!({
             "Name": name,
             "Mountpoint": self.mountpoint(name).unwrap_or_default(),
@@ -202,7 +202,7 @@ impl Docker {
     }
 
     fn list(&self) -> Value {
-        let names = self.service.glances().into_iter().filter(|volume| volume.tags.contains_key(TAG));
+        let names = self.service.list_summaries().into_iter().filter(|volume| volume.tags.contains_key(TAG));
         let volumes: Vec<Value> = names.filter_map(|volume| self.show(&volume.name).ok()).collect();
         json!({ "Volumes": volumes })
     }

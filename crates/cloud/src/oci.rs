@@ -118,8 +118,8 @@ fn etag_of(version: &str) -> String {
 }
 
 fn compute_etag(volume: &VolumeEntry) -> String {
-    let glance = &volume.glance;
-    etag_of(&format!("{}\n{}\n{:?}\n{}", volume.record.text(), glance.size_bytes, glance.level, glance.like))
+    let summary = &volume.summary;
+    etag_of(&format!("{}\n{}\n{:?}\n{}", volume.record.text(), summary.size_bytes, summary.level, summary.like))
 }
 
 /// A found object with its etag.

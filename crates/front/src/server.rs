@@ -277,7 +277,7 @@ impl Server {
     /// Allocated ranges and holes of an export from `offset` on, from its map or its file.
     fn extents(&mut self, export: Export, offset: u64, length: u64, limit: usize) -> Vec<Extent> {
         let extents = self.volumes.extents(export, offset, length, limit);
-        let (Some(file), [Extent { length, allocated: true }]) = (self.volumes.whole_file(export), &extents[..]) else {
+        let (Some(file), [Extent { length, allocated: true }]) = (self.volumes.flat_file(export), &extents[..]) else {
             return extents;
         };
         self.files.extents(FilePosition { file, at: offset }, *length, limit).unwrap_or(extents)

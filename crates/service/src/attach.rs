@@ -58,24 +58,24 @@ impl Service {
         if *attachment == api::Attachment::default() {
             return Err(Refusal::bad(label!("an attachment names a file, a device or a mount point")));
         }
-        let present = volume.attachment.clone().unwrap_or_default();
-        let adds = |present: &Option<String>, new: &Option<String>| match (present, new) {
-            (Some(present), Some(new)) => present == new,
+        let current = volume.attachment.clone().unwrap_or_default();
+        let adds = |current: &Option<String>, new: &Option<String>| match (current, new) {
+            (Some(current), Some(new)) => current == new,
             _ => true,
         };
         let pairs = [
-            (&present.file, &attachment.file),
-            (&present.device, &attachment.device),
-            (&present.mountpoint, &attachment.mountpoint),
+            (&current.file, &attachment.file),
+            (&current.device, &attachment.device),
+            (&current.mountpoint, &attachment.mountpoint),
         ];
-        if attachment.dead || present.dead {
-            return Err(attached(name, &present));
+        if attachment.dead || current.dead {
+            return Err(attached(name, &current));
         }
-        let is_more = pairs.iter().any(|(present, new)| present.is_none() && new.is_some());
-        if !is_more || !pairs.iter().all(|(present, new)| adds(present, new)) {
-            return Err(attached(name, &present));
+        let is_more = pairs.iter().any(|(current, new)| current.is_none() && new.is_some());
+        if !is_more || !pairs.iter().all(|(current, new)| adds(current, new)) {
+            return Err(attached(name, &current));
         }
-        let [file, device, mountpoint] = pairs.map(|(present, new)| present.as_ref().or(new.as_ref()).cloned());
+        let [file, device, mountpoint] = pairs.map(|(current, new)| current.as_ref().or(new.as_ref()).cloned());
         tracing::info!(volume = name, device, mountpoint, "volume attached");
         volume.attachment = Some(api::Attachment { file, device, mountpoint, dead: false });
         self.show(volume)

@@ -1,4 +1,4 @@
-//! Automation of a volume: a level that follows the load, and a lower one while nothing uses the volume.
+//! Automation of a volume: a level that follows the load, and a lower level while the volume has no clients.
 //!
 //! All spans are in model time: an hour of a service with dilation N takes N hours.
 
@@ -139,8 +139,8 @@ fn build_ladder(policy: &Policy, product: &Product, options: &ServiceOptions) ->
             "steps of {step} from {default} to {max} are more than {MAX_LEVELS} levels: choose larger steps"
         )));
     }
-    let present = product.level();
-    let mut levels: Vec<u32> = levels.into_iter().chain([policy.max]).chain(present).collect();
+    let current = product.level();
+    let mut levels: Vec<u32> = levels.into_iter().chain([policy.max]).chain(current).collect();
     levels.sort_unstable();
     levels.dedup();
     let rung = |level: u32| product.at_level(level, &options.products).map(|at| LevelModel { level, model: at.model });

@@ -166,8 +166,8 @@ impl Service {
         if !std::mem::replace(&mut volume.automation.is_held, true) {
             tracing::warn!(volume = volume.name(), level, reason = why, "the level does not follow the load");
         }
-        if let (Some(Tune { tune, .. }), Some(present)) = (&mut volume.automation.tune, volume.product.level()) {
-            tune.set_level(now, present);
+        if let (Some(Tune { tune, .. }), Some(current)) = (&mut volume.automation.tune, volume.product.level()) {
+            tune.set_level(now, current);
         }
         Ok(())
     }

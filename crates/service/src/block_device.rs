@@ -56,7 +56,7 @@ pub enum FormatPolicy {
     Usual,
     /// On a volume that was never written: zeros, which would take a slow volume a minute, are not written.
     Fresh,
-    /// Only on a volume without a known signature; others keep their content.
+    /// Only on a volume without a recognised signature; others keep their content.
     IfBlank,
 }
 
@@ -159,7 +159,7 @@ pub fn attach(
     Ok(client.get(&volume_path(name, ""))?)
 }
 
-/// Detaches a volume, including what an ended service left of it.
+/// Detaches a volume, including attachments that an ended service left.
 ///
 /// # Errors
 /// The device is in use, or belongs to root.
@@ -173,7 +173,7 @@ pub fn detach(client: &Client, name: &str) -> Result<(), AttachError> {
     }
 }
 
-/// Clears what a killed service left of a volume, in the data directory of no running service.
+/// Removes attachments of a volume that a killed service left, in a data directory without a running service.
 ///
 /// # Errors
 /// A service uses the directory, the volume is not attached, or its device is in use.
@@ -241,14 +241,14 @@ pub fn release(client: Option<Client>, volumes: &[Volume], reattach: bool) {
     }
 }
 
-/// Writes out what the filesystem of an attached volume has cached.
+/// Flushes the cache of the filesystem of an attached volume.
 fn sync(attachment: &Attachment) -> Result<(), AttachError> {
     let Some(point) = &attachment.mountpoint else { return Ok(()) };
     let synced = std::fs::File::open(point).and_then(|directory| Ok(rustix::fs::syncfs(directory)?));
     synced.map_err(|error| AttachError::io(say!("writing out {point}"), error))
 }
 
-/// True if an attached volume has no known content, such as a filesystem; false if it cannot be read.
+/// True if an attached volume has no recognised content, such as a filesystem; false if it cannot be read.
 pub fn is_blank(attachment: &Attachment) -> bool {
     let path = attachment.device.as_ref().or(attachment.file.as_ref());
     path.is_some_and(|path| has_no_signature(Path::new(path)))
@@ -358,7 +358,7 @@ fn undo(host: &HostSide<'_>, options: &AttachOptions, stack: DeviceStack) {
     let _ = host.client.delete(&host.path);
 }
 
-/// Creates a filesystem on a device without a known signature: a volume that was used before keeps its content.
+/// Creates a filesystem on a device without a recognised signature: a volume that was used before keeps its content.
 fn make_filesystem(
     filesystem: Filesystem,
     policy: FormatPolicy,

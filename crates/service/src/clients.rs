@@ -3,7 +3,7 @@
 use plimsoll_front::{ClientEvent, ClientNotice, ClientNotices};
 use plimsoll_volume::Export;
 
-/// Logs what happened to clients since the last call. `name_of` is the name of an export's volume; `None` if that was
+/// Logs events of clients since the last call. `name_of` is the name of an export's volume; `None` if that was
 /// deleted.
 pub(crate) fn log_clients<'a>(
     ClientNotices { notices, dropped }: ClientNotices,

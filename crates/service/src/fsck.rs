@@ -87,8 +87,8 @@ fn metadata(inspection: &mut Inspection, check: &mut Check, repair: Repair) -> R
         || inspection.log().next() == 0;
     if repair == Repair::Requested && !is_hopeless && inspection.superblock().is_some() {
         let torn_file = inspection.repair_log()?;
-        let retained = torn_file.map_or_else(String::new, |file| say!(", kept as {}", file.display()));
-        check.repaired.push(say!("{problem}: cut off{retained}"));
+        let copy = torn_file.map_or_else(String::new, |file| say!(", kept as {}", file.display()));
+        check.repaired.push(say!("{problem}: cut off{copy}"));
     } else {
         check.problems.push(problem);
     }
@@ -213,8 +213,8 @@ fn volumes(store: &Store, names: &BTreeMap<VolumeId, String>) -> Vec<CheckedVolu
         let extents = store.extents(volume, 0, size, usize::MAX);
         extents.iter().filter(|extent| extent.allocated).map(|extent| extent.length).sum()
     };
-    let present = store.volumes().filter_map(|about| Some((about, names.get(&about.volume)?)));
-    let checked = present.map(|(about, name)| CheckedVolume {
+    let named = store.volumes().filter_map(|about| Some((about, names.get(&about.volume)?)));
+    let checked = named.map(|(about, name)| CheckedVolume {
         name: name.clone(),
         size_bytes: about.size,
         used_bytes: used(about.volume, about.size),
@@ -235,8 +235,8 @@ pub(crate) fn lost(error: &LogError, log: &Log) -> String {
             say!("{error}; the sound commits behind the damage concern {}", of(&touched, &names))
         }
         LogError::Lost { .. } => {
-            let existing: Vec<VolumeId> = names.keys().copied().collect();
-            say!("{error}; they may concern {}, and others made since", of(&existing, &names))
+            let ids: Vec<VolumeId> = names.keys().copied().collect();
+            say!("{error}; they may concern {}, and others made since", of(&ids, &names))
         }
     }
 }

@@ -37,10 +37,10 @@ impl Service {
         let (seed, stages, quantities) = (metadata.seed, model.names(), LimitedQuantity::of_stages(&model));
         let id = self.inner.handle.call(move |server| server.volumes().0.group(&model, seed))?;
         let created = ServedGroup { id, volume, metadata, stages, quantities };
-        let displayed = created.display();
+        let response = created.display();
         tracing::info!(group = group.name, like = group.like, "group created");
         state.groups.insert(group.name.clone(), created);
-        Ok(displayed)
+        Ok(response)
     }
 
     pub fn delete_group(&self, name: &str) -> Result<(), Refusal> {

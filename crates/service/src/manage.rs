@@ -182,10 +182,10 @@ impl Service {
         let export = self.inner.handle.call(move |server| served.begin(server))??;
         let automation = Automation::new(self.model_now(), &metadata, &product, &self.inner.options);
         let volume = Volume { unit, ..Volume::new(id, export, (size, access), metadata, product, automation) };
-        let displayed = self.show(&volume);
+        let response = self.show(&volume);
         volume.log_creation();
         state.volumes.insert(name, volume);
-        displayed
+        response
     }
 
     /// Refuses a configuration that is too fast for the timers of this host, according to a second measurement, too.

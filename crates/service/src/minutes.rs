@@ -45,8 +45,8 @@ impl MinuteCounters {
         self.minutes.iter().take(self.minutes.len().saturating_sub(1))
     }
 
-    /// Counts what was answered since the last update in the minute of `now_ms`.
-    pub fn update(&mut self, now_ms: u64, present: Activity) {
+    /// Adds the activity since the last update to the minute of `now_ms`.
+    pub fn update(&mut self, now_ms: u64, activity: Activity) {
         let start_ms = now_ms / MINUTE_MS * MINUTE_MS;
         if self.minutes.back().is_none_or(|last| last.start_ms < start_ms) {
             if self.minutes.len() == MAX_MINUTES {
@@ -54,13 +54,13 @@ impl MinuteCounters {
             }
             self.minutes.push_back(Minute { start_ms, ..Minute::default() });
         }
-        let before = std::mem::replace(&mut self.before, present);
-        // The clock may be set back: then the last minute goes on.
+        let before = std::mem::replace(&mut self.before, activity);
+        // If the clock is set back, the last minute continues.
         if let Some(minute) = self.minutes.back_mut() {
-            minute.reads += present.reads.saturating_sub(before.reads);
-            minute.writes += present.writes.saturating_sub(before.writes);
-            minute.read_bytes += present.read_bytes.saturating_sub(before.read_bytes);
-            minute.written_bytes += present.written_bytes.saturating_sub(before.written_bytes);
+            minute.reads += activity.reads.saturating_sub(before.reads);
+            minute.writes += activity.writes.saturating_sub(before.writes);
+            minute.read_bytes += activity.read_bytes.saturating_sub(before.read_bytes);
+            minute.written_bytes += activity.written_bytes.saturating_sub(before.written_bytes);
         }
     }
 }

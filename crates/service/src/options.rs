@@ -33,7 +33,7 @@ pub struct ServiceOptions {
     pub listens: Vec<String>,
     /// Options of iSCSI targets; `None` without portals.
     pub iscsi: Option<IscsiOptions>,
-    /// All known products, including those of the user.
+    /// Products of the catalogue and of the user.
     pub products: Catalogue,
     /// Whether the ring runs with real-time priority.
     pub realtime: bool,

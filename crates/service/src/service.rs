@@ -79,8 +79,8 @@ impl ServiceState {
     }
 
     pub fn group(&self, name: &str) -> Result<&ServedGroup, Refusal> {
-        let existing = || self.groups.keys().map(String::as_str);
-        self.groups.get(name).ok_or_else(|| names::unknown("group", name, existing()))
+        let group_names = || self.groups.keys().map(String::as_str);
+        self.groups.get(name).ok_or_else(|| names::unknown("group", name, group_names()))
     }
 
     /// Checks that a name is valid and unused.

@@ -44,7 +44,7 @@ impl Service {
         }
         let first = self.inner.handle.edit(Edit::Snapshots { of });
         let VolumeId(first) = first.map_err(|error| Refusal::of_edit(label!("a volume of the group"), &error))?;
-        let mut displayed = Vec::new();
+        let mut snapshots = Vec::new();
         for (number, (metadata, product, size)) in created.into_iter().enumerate() {
             let (id, access) = (VolumeId(first + number as u32), VolumeAccess::ReadOnly);
             let unit = self.unit_of(id, &metadata, &product);
@@ -53,10 +53,10 @@ impl Service {
             let export = self.inner.handle.call(move |server| served.begin(server))??;
             let automation = Automation::new(self.model_now(), &metadata, &product, &self.inner.options);
             let volume = Volume { unit, ..Volume::new(id, export, (size, access), metadata, product, automation) };
-            displayed.push(self.show(&volume)?);
+            snapshots.push(self.show(&volume)?);
             volume.log_creation();
             state.volumes.insert(volume.metadata.name.clone(), volume);
         }
-        Ok(displayed)
+        Ok(snapshots)
     }
 }

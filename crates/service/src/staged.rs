@@ -137,7 +137,7 @@ impl StagedVolume {
         self.volume.attachment.as_ref().and_then(|attachment| attachment.device.as_deref()?.strip_prefix("/dev/"))
     }
 
-    /// Answers by the limit that held them; empty if the service does not respond.
+    /// Number of answers by the limit that delayed them; empty if the service does not respond.
     pub fn bound_by(&self) -> Vec<BoundCount> {
         fetch_counters(&self.service.client, NAME).unwrap_or_default().bound_by
     }

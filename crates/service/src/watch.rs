@@ -54,7 +54,7 @@ impl Service {
 }
 
 /// Values of a volume for a display.
-struct Glance {
+struct ExportSample {
     ops: u64,
     bytes: u64,
     in_flight: u32,
@@ -68,12 +68,12 @@ impl Service {
         let mut state = self.state();
         let exports: Vec<(Export, Instant)> =
             state.volumes.values().map(|volume| (volume.export, volume.watch.until())).collect();
-        let glances = self.inner.handle.call(move |server| {
+        let samples = self.inner.handle.call(move |server| {
             let clients: Vec<usize> = exports.iter().map(|(export, _)| server.users(*export)).collect();
             let (volumes, ..) = server.volumes();
-            let glance = |((export, from), clients): ((Export, Instant), usize)| {
+            let sample = |((export, from), clients): ((Export, Instant), usize)| {
                 let totals = volumes.totals(export);
-                Glance {
+                ExportSample {
                     ops: totals.map_or(0, |totals| totals.ops.iter().sum()),
                     bytes: totals.map_or(0, |totals| totals.bytes.iter().sum()),
                     in_flight: volumes.in_flight(export),
@@ -81,11 +81,11 @@ impl Service {
                     fresh: periods_since(volumes, export, from),
                 }
             };
-            exports.into_iter().zip(clients).map(glance).collect::<Vec<_>>()
+            exports.into_iter().zip(clients).map(sample).collect::<Vec<_>>()
         })?;
         let (now_ns, slow) = (moment::now_ns(), self.inner.options.slow);
-        let live = |(volume, glance): (&mut Volume, Glance)| {
-            volume.watch.absorb(&glance.fresh);
+        let live = |(volume, sample): (&mut Volume, ExportSample)| {
+            volume.watch.absorb(&sample.fresh);
             let cost = volume.metadata.bill.as_ref().and_then(|bill| bill.so_far(now_ns, slow));
             api::LiveVolume {
                 name: volume.name().to_owned(),
@@ -93,16 +93,16 @@ impl Service {
                 level: volume.product.level(),
                 size_bytes: volume.size,
                 writable: volume.access == VolumeAccess::ReadWrite,
-                clients: glance.clients,
+                clients: sample.clients,
                 attached: volume.attachment.is_some(),
-                ops: glance.ops,
-                bytes: glance.bytes,
-                in_flight: glance.in_flight,
+                ops: sample.ops,
+                bytes: sample.bytes,
+                in_flight: sample.in_flight,
                 last: volume.watch.last().cloned(),
                 cost,
             }
         };
-        Ok(state.volumes.values_mut().zip(glances).map(live).collect())
+        Ok(state.volumes.values_mut().zip(samples).map(live).collect())
     }
 }
 
@@ -160,7 +160,7 @@ fn sum_limited_times(state: &ServiceState, volume: &Volume, totals: &Totals) -> 
     }
 }
 
-/// Replies by the limit that held them longest.
+/// Number of replies by the limit that delayed them longest.
 fn bound_by(state: &ServiceState, volume: &Volume, totals: &Totals) -> Vec<api::BoundCount> {
     let count = |limit: String, count: u64| api::BoundCount { limit, count };
     let own = totals.bound_by_volume().map(|(name, times)| count(name.to_owned(), times));

@@ -1,4 +1,4 @@
-//! The storage of the volumes' bytes: a store or whole files.
+//! The storage of the volumes' bytes: a store or plain files.
 
 use crate::flat::Flat;
 use crate::job::{FileId, FileJob, JobId};
@@ -71,7 +71,7 @@ impl Backing {
 
     /// The data file with the same content as the volume, byte for byte; `None` with a map. Holes of such a file are
     /// holes of the volume that [`Self::extents`] does not report.
-    pub(crate) fn whole_file(&self, volume: VolumeId) -> Option<FileId> {
+    pub(crate) fn flat_file(&self, volume: VolumeId) -> Option<FileId> {
         match self {
             Self::Store(_) => None,
             Self::Flat(_) => Some(FileId(volume.0)),

@@ -168,14 +168,14 @@ impl Fidelity {
     }
 
     #[cold]
-    fn close_until(&mut self, present: u64) {
-        while self.first < present {
+    fn close_until(&mut self, end: u64) {
+        while self.first < end {
             let quiet = self.open.is_empty() && self.lateness.is_empty() && self.response.is_empty();
             if quiet && self.closed.iter().all(|window| *window == FidelityWindow::default()) {
                 // No events since: skips the idle time.
-                self.first = present / WINDOWS * WINDOWS;
+                self.first = end / WINDOWS * WINDOWS;
                 (self.room, self.in_flight_max) = (Span::ZERO, self.in_flight);
-                let begun = present % WINDOWS;
+                let begun = end % WINDOWS;
                 self.closed = vec![FidelityWindow::default(); begun as usize];
                 self.first += begun;
                 return;

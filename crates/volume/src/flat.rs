@@ -1,4 +1,4 @@
-//! Volumes as whole files, byte for byte: without map, log and snapshots.
+//! Volumes as plain files, byte for byte: without map, log and snapshots.
 
 use crate::job::{FileId, FileJob, FilePosition, Io, JobId};
 use crate::record::{VolumeAccess, VolumeId};

@@ -92,7 +92,7 @@ pub enum Io {
         /// Minimum length of the file afterwards; it is extended sparsely.
         length: u64,
     },
-    /// Makes changes of the map durable, atomically. At most one is in progress. A whole commit that fails with
+    /// Makes changes of the map durable, atomically. At most one is in progress. A full commit that fails with
     /// [`crate::Errno::NoSpc`] must leave the log unchanged.
     Commit(Box<Commit>),
 }

@@ -1,7 +1,7 @@
 //! Encoding of commits as frames of a log.
 //!
 //! A frame is `PLM2`, the length of the rest in bytes (u32), the store's identity (16 bytes), the commit's sequence
-//! number (u64), whether it is whole (u8), the records, and the CRC-32C (Castagnoli 1993) of all preceding bytes (u32),
+//! number (u64), whether it is full (u8), the records, and the CRC-32C (Castagnoli 1993) of all preceding bytes (u32),
 //! little-endian.
 //!
 //! A crash leaves at most a torn frame at the end, whose commit was never acknowledged. The superblock contains the
@@ -150,7 +150,7 @@ impl Commit {
     /// Encodes the commit as a frame of the log of the store `id`.
     ///
     /// # Panics
-    /// If the frame exceeds 4 GiB: a whole commit of about 200 million runs.
+    /// If the frame exceeds 4 GiB: a full commit of about 200 million runs.
     pub fn encode(&self, id: StoreId) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(self.encoded_bytes() as usize);
         bytes.extend_from_slice(&MAGIC);

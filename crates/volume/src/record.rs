@@ -7,7 +7,7 @@ pub struct VolumeId(pub u32);
 /// A change. Changes are applied in order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Record {
-    /// Units of all other records; the first record of a [whole](Commit::is_full) commit.
+    /// Units of all other records; the first record of a [full](Commit::is_full) commit.
     Geometry {
         /// Bytes of a cluster.
         cluster_bytes: u32,
@@ -78,7 +78,7 @@ pub struct Commit {
     pub sequence: u64,
     /// True if the records are the complete state: earlier commits are obsolete once it is durable.
     pub is_full: bool,
-    /// Offset of its frame in the log; 0 for a whole commit, which starts a new log that replaces the old one
+    /// Offset of its frame in the log; 0 for a full commit, which starts a new log that replaces the old one
     /// atomically (write to another file, sync, rename).
     pub at: u64,
     /// Changes in order.

@@ -15,7 +15,7 @@ pub enum Command {
     Write,
     /// Completes when all writes acknowledged before its acceptance are durable. Has no address.
     Flush,
-    /// Discards a range: whole clusters read as zeros afterwards, partial clusters are unchanged.
+    /// Discards a range: complete clusters read as zeros afterwards, partial clusters are unchanged.
     Trim,
     WriteZeroes {
         /// Whether the range may be deallocated.
@@ -71,7 +71,7 @@ pub struct Request {
     /// First byte; zero for a flush.
     pub offset: u64,
     /// Length in bytes; zero for a flush. Reads and writes have at most [`crate::Limits::payload`]; trims and zeros may
-    /// cover the whole volume.
+    /// cover the volume completely.
     pub length: u64,
     /// Force unit access: changes are durable on completion.
     pub fua: bool,

@@ -186,7 +186,7 @@ pub enum StoreEnd {
 }
 
 impl Store {
-    /// Creates an empty store with `capacity` bytes of data files. Its first commit is whole.
+    /// Creates an empty store with `capacity` bytes of data files. Its first commit is full.
     ///
     /// # Panics
     /// If the geometry is invalid.
@@ -236,7 +236,7 @@ impl Store {
         self.space.set_capacity(clusters_of(self.geometry, capacity));
     }
 
-    /// Sets the minimum number of records since the last whole commit before the next whole commit; also requires four
+    /// Sets the minimum number of records since the last full commit before the next full commit; also requires four
     /// times the records of that commit. Default 16,384.
     pub const fn set_records_kept(&mut self, records: u64) {
         self.rounds.log_records_min = records;

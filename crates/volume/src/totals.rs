@@ -14,7 +14,7 @@ const LABELS_MAX: usize = 4_096;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Label(pub u16);
 
-/// The stage that held a request longest.
+/// The stage that delayed a request longest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Bound {
     /// A stage of the volume's own model, by its name in [`Totals`].
@@ -95,7 +95,7 @@ impl LimitedQuantity {
     }
 }
 
-/// Time with at least one request that a limit held longest, from its submission to its due time, in model time. Requests
+/// Time with at least one request that a limit delayed longest, from its submission to its due time, in model time. Requests
 /// are added in the order of their replies, so that a time between two of them that a later, longer one covers is left
 /// out: a lower bound.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -164,8 +164,8 @@ impl Totals {
     }
 
     fn label(&mut self, name: &str) -> Label {
-        let existing = self.bound_by_volume.iter().position(|(existing, _)| **existing == *name);
-        let place = existing.unwrap_or_else(|| {
+        let found = self.bound_by_volume.iter().position(|(own, _)| **own == *name);
+        let place = found.unwrap_or_else(|| {
             if self.bound_by_volume.len() < LABELS_MAX {
                 self.bound_by_volume.push((name.into(), 0));
             }
@@ -179,7 +179,7 @@ impl Totals {
         self.responses[class.index()].record(response);
     }
 
-    /// Adds the time of a request to that of the limit that held it.
+    /// Adds the time of a request to that of the limit that delayed it.
     pub(crate) fn add_limit_time(&mut self, bound_by: Bound, period: [Instant; 2]) {
         match bound_by {
             Bound::Volume(Label(label)) => {

@@ -115,7 +115,7 @@ pub struct Edited {
     pub outcome: Result<(), Errno>,
 }
 
-/// The served volumes of a store, or of whole files ([`crate::Flat`]), and their timing.
+/// The served volumes of a store, or of plain files ([`crate::Flat`]), and their timing.
 ///
 /// A front calls:
 /// 1. [`takes`](Self::takes), then [`accept`](Self::accept) for a request, which gives jobs to do;
@@ -158,7 +158,7 @@ impl Volumes {
     ///
     /// # Panics
     ///
-    /// For whole files, which have none.
+    /// For plain files, which have none.
     pub fn store(&self) -> &Store {
         let Backing::Store(store) = &self.backing else { panic!("whole files have no store") };
         store
@@ -169,7 +169,7 @@ impl Volumes {
         Some(store)
     }
 
-    /// Sets the capacity of the store in bytes; whole files have none.
+    /// Sets the capacity of the store in bytes; plain files have none.
     pub fn set_capacity(&mut self, capacity: u64) {
         if let Some(store) = self.store_mut() {
             store.set_capacity(capacity);
@@ -204,7 +204,7 @@ impl Volumes {
         }
     }
 
-    /// Whether the store accepts changes and makes them durable; whole files have no commits.
+    /// Whether the store accepts changes and makes them durable; plain files have no commits.
     pub fn health(&self) -> StoreHealth {
         match &self.backing {
             Backing::Store(store) => store.health(),
@@ -230,7 +230,7 @@ impl Volumes {
         Ok(volume)
     }
 
-    /// Serves whole files without a model: export 0 is file 0 with the first of these sizes in bytes, and so on. Each
+    /// Serves plain files without a model: export 0 is file 0 with the first of these sizes in bytes, and so on. Each
     /// reply leaves `delay` after its real work ended; [`Lead`] and [`Fidelity`] do not apply. Each export allows 4,096
     /// requests in flight, of any length.
     pub fn plain(sizes: impl IntoIterator<Item = u64>, delay: Span) -> Self {
@@ -522,11 +522,11 @@ impl Volumes {
     pub fn remodel(&mut self, now: Instant, export: Export, model: &ChainSpec, seed: u64) {
         let now = self.advance(now);
         let volume = export.0 as usize;
-        let Some(ServedVolume { timing: Timing::Model(present), totals, .. }) = self.served.get_mut(volume) else {
+        let Some(ServedVolume { timing: Timing::Model(current), totals, .. }) = self.served.get_mut(volume) else {
             return;
         };
         let labels = totals.label_stages(model);
-        let before = std::mem::replace(present, model.clone());
+        let before = std::mem::replace(current, model.clone());
         match before.changes_to(model) {
             Some(changes) => self.pace.change_rates(now, volume, &changes, labels),
             None => self.pace.change_model(now, volume, model, seed, labels),
@@ -575,8 +575,8 @@ impl Volumes {
     }
 
     /// The data file with the same content as the volume, byte for byte; `None` with a map.
-    pub fn whole_file(&self, export: Export) -> Option<FileId> {
-        self.served.get(export.0 as usize).and_then(|served| self.backing.whole_file(served.volume))
+    pub fn flat_file(&self, export: Export) -> Option<FileId> {
+        self.served.get(export.0 as usize).and_then(|served| self.backing.flat_file(served.volume))
     }
 
     /// Whether reads refer to allocated ranges only, so that mapping them allocates nothing.

@@ -1,6 +1,6 @@
 //! Descriptions without an object of their own: statuses, attributes, regions, instance types and tags.
 
-use plimsoll_service::{MachineGlance, MachineLimit};
+use plimsoll_service::{MachineLimit, MachineSummary};
 
 use super::error::Ec2Error;
 use super::query::{Query, selects};
@@ -51,7 +51,7 @@ pub(super) fn volume_status(operation: &mut Operation<'_>, query: &Query) -> Ec2
 /// The volumes that a request names, or all.
 fn wanted_volumes(operation: &mut Operation<'_>, query: &Query) -> Result<Vec<VolumeEntry>, Ec2Error> {
     match query.list("VolumeId").as_slice() {
-        [] => Ok(operation.volumes(Provider::Ec2).into_iter().filter(|volume| volume.glance.writable).collect()),
+        [] => Ok(operation.volumes(Provider::Ec2).into_iter().filter(|volume| volume.summary.writable).collect()),
         ids => ids.iter().map(|id| volumes::find(operation, id)).collect(),
     }
 }
@@ -103,7 +103,7 @@ pub(super) fn instance_types(operation: &Operation<'_>, query: &Query) -> Ec2Res
     query.end_dry_run()?;
     let (requested, filters) = (query.list("InstanceType"), query.filters());
     let machines = operation.service().machines("aws");
-    let name = |machine: &MachineGlance| machine.shape.name.trim_start_matches("aws/").to_owned();
+    let name = |machine: &MachineSummary| machine.shape.name.trim_start_matches("aws/").to_owned();
     if let Some(unknown) =
         requested.iter().find(|requested| !machines.iter().any(|machine| name(machine) == **requested))
     {
@@ -128,7 +128,7 @@ pub(super) fn instance_types(operation: &Operation<'_>, query: &Query) -> Ec2Res
     page(query, "instanceTypeSet", items)
 }
 
-fn type_fields(machine: &MachineGlance, name: &str, architecture: &str) -> Vec<Element> {
+fn type_fields(machine: &MachineSummary, name: &str, architecture: &str) -> Vec<Element> {
     let shape = &machine.shape;
     let architectures = vec![Element::text("item", architecture)];
     let mut fields = vec![
@@ -153,7 +153,7 @@ fn type_fields(machine: &MachineGlance, name: &str, architecture: &str) -> Vec<E
 }
 
 /// Limits of all volumes of an instance: the sustained one is the baseline of EC2.
-fn ebs_limits(machine: &MachineGlance) -> Vec<Element> {
+fn ebs_limits(machine: &MachineSummary) -> Vec<Element> {
     let mut fields = Vec::new();
     if let Some(MachineLimit { sustained, burst }) = machine.bytes_per_second {
         // The network of the catalogue is the bandwidth to EBS; the sustained throughput is rounded for some machines.
@@ -176,7 +176,7 @@ pub(super) fn tags(operation: &Operation<'_>, query: &Query) -> Ec2Result {
     let filters = query.filters();
     let mut items = Vec::new();
     for volume in operation.volumes(Provider::Ec2) {
-        let kind = if volume.glance.writable { "volume" } else { "snapshot" };
+        let kind = if volume.summary.writable { "volume" } else { "snapshot" };
         for (key, value) in &volume.record.freeform_tags {
             let value = value.as_str().unwrap_or_default();
             let is_selected = selects(&filters, |name| match name {
@@ -217,7 +217,7 @@ pub(super) fn encryption(query: &Query) -> Ec2Result {
 
 #[cfg(test)]
 mod tests {
-    use plimsoll_service::{MachineGlance, MachineLimit, MachineShape};
+    use plimsoll_service::{MachineLimit, MachineShape, MachineSummary};
 
     use super::type_fields;
     use crate::ec2::xml::Element;
@@ -233,11 +233,11 @@ mod tests {
             volumes: None,
             arm: false,
         };
-        let unknown = MachineGlance { shape, iops: None, bytes_per_second: None };
+        let unknown = MachineSummary { shape, iops: None, bytes_per_second: None };
         assert_eq!(type_fields(&unknown, "x", "x86_64").last(), Some(&Element::new("ebsInfo", Vec::new())));
         let iops = Some(MachineLimit { sustained: 250.0, burst: 11_800.0 });
         let limits = vec![Element::text("baselineIops", 250), Element::text("maximumIops", 11_800)];
-        let limited = MachineGlance { iops, ..unknown };
+        let limited = MachineSummary { iops, ..unknown };
         let ebs = Element::new("ebsInfo", vec![Element::new("ebsOptimizedInfo", limits)]);
         assert_eq!(type_fields(&limited, "x", "x86_64").last(), Some(&ebs));
     }

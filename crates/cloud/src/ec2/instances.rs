@@ -1,6 +1,6 @@
 //! Instances, which are groups of the service with the limits of a machine.
 
-use plimsoll_service::GroupGlance;
+use plimsoll_service::GroupSummary;
 use serde_json::{Map, Value};
 
 use super::error::Ec2Error;
@@ -51,17 +51,17 @@ pub(super) fn describe(operation: &mut Operation<'_>, query: &Query) -> Ec2Resul
     page(query, "reservationSet", items)
 }
 
-fn instance_type(group: &GroupGlance) -> &str {
+fn instance_type(group: &GroupSummary) -> &str {
     let name = group.shape.as_ref().map_or(group.like.as_str(), |shape| &shape.name);
     name.trim_start_matches("aws/")
 }
 
-fn instance_tags(group: &GroupGlance) -> Map<String, Value> {
+fn instance_tags(group: &GroupSummary) -> Map<String, Value> {
     Map::from_iter([("Name".to_owned(), group.name.clone().into())])
 }
 
 /// Volumes of an instance, as items.
-fn block_devices(operation: &Operation<'_>, group: &GroupGlance, volumes: &[VolumeEntry]) -> Vec<Element> {
+fn block_devices(operation: &Operation<'_>, group: &GroupSummary, volumes: &[VolumeEntry]) -> Vec<Element> {
     let attachments = volumes.iter().filter_map(|volume| {
         let (attachment, state) = find_attachment(volume, operation.now_ns)?;
         let ebs = vec![
@@ -76,7 +76,7 @@ fn block_devices(operation: &Operation<'_>, group: &GroupGlance, volumes: &[Volu
     attachments.collect()
 }
 
-fn fields(operation: &Operation<'_>, id: &str, group: &GroupGlance, volumes: &[VolumeEntry]) -> Vec<Element> {
+fn fields(operation: &Operation<'_>, id: &str, group: &GroupSummary, volumes: &[VolumeEntry]) -> Vec<Element> {
     let zone = operation.zones().into_iter().next().unwrap_or_default();
     vec![
         Element::text("instanceId", id),

@@ -118,7 +118,7 @@ fn apply(
     from: &Ec2Settings,
     to: &Ec2Settings,
 ) -> Result<(), Ec2Error> {
-    let name = &volume.glance.name;
+    let name = &volume.summary.name;
     let level = Level { to: configuration(to), force_detach: false };
     operation.service().level(name, &level)?;
     if to.size_gib > from.size_gib {
@@ -170,7 +170,7 @@ pub(super) fn describe(operation: &mut Operation<'_>, query: &Query) -> Ec2Resul
     query.end_dry_run()?;
     let (required, filters) = (query.list("VolumeId"), query.filters());
     let volumes = match required.as_slice() {
-        [] => operation.volumes(Provider::Ec2).into_iter().filter(|volume| volume.glance.writable).collect(),
+        [] => operation.volumes(Provider::Ec2).into_iter().filter(|volume| volume.summary.writable).collect(),
         ids => ids.iter().map(|id| find(operation, id)).collect::<Result<Vec<VolumeEntry>, Ec2Error>>()?,
     };
     let mut items = Vec::new();

@@ -18,7 +18,7 @@ pub(super) const OWNER: &str = "000000000000";
 
 /// A completed or pending snapshot by identifier.
 pub(super) fn find(operation: &mut Operation<'_>, id: &str) -> Result<VolumeEntry, Ec2Error> {
-    let volume = operation.find(id, Provider::Ec2).filter(|volume| !volume.glance.writable);
+    let volume = operation.find(id, Provider::Ec2).filter(|volume| !volume.summary.writable);
     volume.ok_or_else(|| Ec2Error::no_snapshot(id))
 }
 
@@ -37,7 +37,7 @@ fn fields(operation: &Operation<'_>, volume: &VolumeEntry, state_name: &'static 
         Element::text("startTime", &volume.record.created),
         Element::text("progress", if state == "completed" { "100%" } else { "0%" }),
         Element::text("ownerId", OWNER),
-        Element::text("volumeSize", gigabytes(&volume.glance)),
+        Element::text("volumeSize", gigabytes(&volume.summary)),
         Element::text("description", &backup.description),
         Element::text("encrypted", false),
         Element::text("storageTier", "standard"),
@@ -134,7 +134,7 @@ fn new_record(operation: &Operation<'_>, query: &Query, of: &VolumeEntry) -> Vol
         freeform_tags: query.tags("snapshot"),
         backup: Some(BackupRecord {
             of: of.record.id.clone(),
-            size_gb: gigabytes(&of.glance),
+            size_gb: gigabytes(&of.summary),
             description: query.get("Description").unwrap_or_default().chars().take(255).collect(),
             ..BackupRecord::default()
         }),
@@ -145,7 +145,7 @@ fn new_record(operation: &Operation<'_>, query: &Query, of: &VolumeEntry) -> Vol
 /// Takes snapshots at the same moment.
 fn take(operation: &mut Operation<'_>, sources: &[(VolumeEntry, VolumeRecord)]) -> Result<Vec<VolumeEntry>, Ec2Error> {
     let snapshot = |(of, record): &(VolumeEntry, VolumeRecord)| Snapshot {
-        of: of.glance.name.clone(),
+        of: of.summary.name.clone(),
         name: operation.free_name(&record.id, "snapshot"),
         tags: tags(record),
     };
@@ -163,7 +163,7 @@ pub(super) fn describe(operation: &mut Operation<'_>, query: &Query) -> Ec2Resul
         return page(query, "snapshotSet", Vec::new());
     }
     let snapshots = match requested.as_slice() {
-        [] => operation.volumes(Provider::Ec2).into_iter().filter(|volume| !volume.glance.writable).collect(),
+        [] => operation.volumes(Provider::Ec2).into_iter().filter(|volume| !volume.summary.writable).collect(),
         ids => ids.iter().map(|id| find(operation, id)).collect::<Result<Vec<VolumeEntry>, Ec2Error>>()?,
     };
     let mut items = Vec::new();
@@ -173,7 +173,7 @@ pub(super) fn describe(operation: &mut Operation<'_>, query: &Query) -> Ec2Resul
             "snapshot-id" => Some(vec![volume.record.id.clone()]),
             "volume-id" => Some(vec![backup.of.clone()]),
             "status" => Some(vec![snapshot_state(volume, operation.now_ns).to_owned()]),
-            "volume-size" => Some(vec![gigabytes(&volume.glance).to_string()]),
+            "volume-size" => Some(vec![gigabytes(&volume.summary).to_string()]),
             "owner-id" => Some(vec![OWNER.to_owned()]),
             "description" => Some(vec![backup.description.clone()]),
             name => tag_values(&volume.record.freeform_tags, name),
@@ -190,7 +190,7 @@ pub(super) fn delete(operation: &mut Operation<'_>, query: &Query) -> Ec2Result 
     query.only(&["SnapshotId"])?;
     let volume = find(operation, query.required("SnapshotId")?)?;
     query.end_dry_run()?;
-    operation.service().delete(&volume.glance.name)?;
+    operation.service().delete(&volume.summary.name)?;
     Ok(vec![Element::text("return", true)])
 }
 

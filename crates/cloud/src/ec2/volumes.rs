@@ -1,7 +1,7 @@
 //! Volumes of EBS and their attachments to instances.
 
 use plimsoll_service::api::{Create, Fork};
-use plimsoll_service::{GroupGlance, Initiators};
+use plimsoll_service::{GroupSummary, Initiators};
 use serde_json::{Map, Value};
 
 use super::error::Ec2Error;
@@ -37,16 +37,16 @@ pub(super) fn find_attachment(volume: &VolumeEntry, now_ns: u64) -> Option<(&Att
 
 /// A volume by identifier.
 pub(super) fn find(operation: &mut Operation<'_>, id: &str) -> Result<VolumeEntry, Ec2Error> {
-    let volume = operation.find(id, Provider::Ec2).filter(|volume| volume.glance.writable);
+    let volume = operation.find(id, Provider::Ec2).filter(|volume| volume.summary.writable);
     volume.ok_or_else(|| Ec2Error::no_volume(id))
 }
 
 /// Settings of a volume, from its product.
 pub(super) fn read_settings(volume: &VolumeEntry) -> Ec2Settings {
-    let product = volume.glance.product.as_deref().unwrap_or_default();
+    let product = volume.summary.product.as_deref().unwrap_or_default();
     let volume_type = product.rsplit('/').next().unwrap_or_default().to_owned();
-    let size_gib = gigabytes(&volume.glance);
-    let number = |name: &str| volume.glance.setting(name).map(|value| value as u64);
+    let size_gib = gigabytes(&volume.summary);
+    let number = |name: &str| volume.summary.setting(name).map(|value| value as u64);
     let iops = match volume_type.as_str() {
         // The baseline, which EC2 shows for gp2.
         "gp2" => Some((3 * size_gib).clamp(100, 16_000)),
@@ -163,15 +163,15 @@ pub(super) fn create_volume(operation: &mut Operation<'_>, query: &Query) -> Ec2
     }
     let retry = retry(operation, query);
     for volume in operation.volumes(Provider::Ec2) {
-        if volume.glance.writable && is_repeated(volume.record.retry.as_ref(), retry.as_ref(), operation.now_ns)? {
+        if volume.summary.writable && is_repeated(volume.record.retry.as_ref(), retry.as_ref(), operation.now_ns)? {
             return Ok(list_fields(operation, &volume));
         }
     }
     let zone = read_zone(operation, query)?;
     let snapshot = query.get("SnapshotId").map(|id| super::snapshots::find(operation, id)).transpose()?;
-    let size = query.number("Size")?.or_else(|| snapshot.as_ref().map(|volume| gigabytes(&volume.glance)));
+    let size = query.number("Size")?.or_else(|| snapshot.as_ref().map(|volume| gigabytes(&volume.summary)));
     let size_gib = size.ok_or_else(|| Ec2Error::missing("size/snapshot"))?;
-    if let Some(volume) = snapshot.as_ref().filter(|volume| gigabytes(&volume.glance) > size_gib) {
+    if let Some(volume) = snapshot.as_ref().filter(|volume| gigabytes(&volume.summary) > size_gib) {
         let message = format!("Volume of {size_gib} GiB is smaller than snapshot '{}'", volume.record.id);
         return Err(Ec2Error::value(message));
     }
@@ -208,7 +208,7 @@ fn make(operation: &mut Operation<'_>, record: &VolumeRecord, like: String, of: 
         }
         Some(of) => {
             let fork = Fork { name, like: Some(like) };
-            operation.service().clone_with(&of.glance.name, &fork, initial(record))?;
+            operation.service().clone_with(&of.summary.name, &fork, initial(record))?;
         }
     }
     let volume = find(operation, &record.id)?;
@@ -233,7 +233,7 @@ pub(super) fn describe(operation: &mut Operation<'_>, query: &Query) -> Ec2Resul
     let filters = query.filters();
     let requested = query.list("VolumeId");
     let volumes = match requested.as_slice() {
-        [] => operation.volumes(Provider::Ec2).into_iter().filter(|volume| volume.glance.writable).collect(),
+        [] => operation.volumes(Provider::Ec2).into_iter().filter(|volume| volume.summary.writable).collect(),
         ids => ids.iter().map(|id| find(operation, id)).collect::<Result<Vec<VolumeEntry>, Ec2Error>>()?,
     };
     let mut items = Vec::new();
@@ -285,7 +285,7 @@ pub(super) fn delete(operation: &mut Operation<'_>, query: &Query) -> Ec2Result 
         return Err(Ec2Error::new("VolumeInUse", message));
     }
     query.end_dry_run()?;
-    operation.service().delete(&volume.glance.name)?;
+    operation.service().delete(&volume.summary.name)?;
     Ok(vec![Element::text("return", true)])
 }
 
@@ -321,11 +321,11 @@ pub(super) fn attach(operation: &mut Operation<'_>, query: &Query) -> Ec2Result 
     };
     volume.record.attachments = vec![attachment.clone()];
     let tag = (TAG, volume.record.text());
-    operation.service().set_group(&volume.glance.name, Some(&group.name), &Initiators::OfService, tag)?;
+    operation.service().set_group(&volume.summary.name, Some(&group.name), &Initiators::OfService, tag)?;
     Ok(attached(&id, &attachment, "attaching"))
 }
 
-fn check_device(operation: &Operation<'_>, group: &GroupGlance, device: &str) -> Result<(), Ec2Error> {
+fn check_device(operation: &Operation<'_>, group: &GroupSummary, device: &str) -> Result<(), Ec2Error> {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'/';
     if !device.bytes().all(plain) || device.len() > 32 {
         let displayed: String = device.chars().take(32).collect();
@@ -371,6 +371,6 @@ pub(super) fn detach(operation: &mut Operation<'_>, query: &Query) -> Ec2Result 
     attachment.transition = Some(operation.cloud.durations.transition(now_ns, "detaching", "ec2_detach"));
     attachment.ended_ns = Some(now_ns);
     volume.record.attachments = vec![attachment.clone()];
-    operation.service().set_group(&volume.glance.name, None, &Initiators::None, (TAG, volume.record.text()))?;
+    operation.service().set_group(&volume.summary.name, None, &Initiators::None, (TAG, volume.record.text()))?;
     Ok(attached(&id, &attachment, "detaching"))
 }

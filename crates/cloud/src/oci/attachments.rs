@@ -2,7 +2,7 @@
 
 use hyper::{Method, StatusCode};
 use plimsoll_service::api::Level;
-use plimsoll_service::{ChapSecret, GroupGlance, Initiators};
+use plimsoll_service::{ChapSecret, GroupSummary, Initiators};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -68,7 +68,7 @@ pub(super) fn route(operation: &mut Operation<'_>, request: &Request, rest: &[&s
 
 /// Views of the attachments of boot volumes.
 pub(super) fn boot_views(operation: &Operation<'_>) -> Vec<Value> {
-    let volumes = operation.volumes(Provider::Oci).into_iter().filter(|volume| is_boot(&volume.glance));
+    let volumes = operation.volumes(Provider::Oci).into_iter().filter(|volume| is_boot(&volume.summary));
     let views = volumes.flat_map(|volume| {
         let attachments = volume.record.attachments.iter();
         attachments.map(|attachment| boot_view(operation, &volume, attachment)).collect::<Vec<Value>>()
@@ -102,7 +102,7 @@ fn etag(attachment: &AttachmentRecord) -> String {
 /// Views of the attachments of block volumes.
 pub(crate) fn attachment_views(operation: &Operation<'_>) -> Vec<Value> {
     let volumes = operation.volumes(Provider::Oci).into_iter();
-    let views = volumes.filter(|volume| volume.glance.writable && !is_boot(&volume.glance)).flat_map(|volume| {
+    let views = volumes.filter(|volume| volume.summary.writable && !is_boot(&volume.summary)).flat_map(|volume| {
         let attachments = volume.record.attachments.iter().filter(|attachment| is_kept(operation, attachment));
         attachments.map(|attachment| attachment_view(operation, &volume, attachment)).collect::<Vec<Value>>()
     });
@@ -148,7 +148,7 @@ fn is_multipath(volume: &VolumeEntry, attachment: &AttachmentRecord) -> bool {
 
 /// A virtual machine that is too small gets attachments without multipath (OCI, Configuring Attachments to Ultra High
 /// Performance Volumes; Block Volume Performance, 2024).
-fn paths_of(group: &GroupGlance) -> AttachmentPaths {
+fn paths_of(group: &GroupSummary) -> AttachmentPaths {
     let is_virtual = group.shape.as_ref().is_some_and(|shape| shape.name.starts_with("oci/VM."));
     let ocpus = group.settings.iter().find(|(name, _)| name == "ocpu").map(|(_, value)| *value);
     if is_virtual && ocpus.is_some_and(|ocpus| ocpus < MULTIPATH_OCPUS) {
@@ -160,7 +160,7 @@ fn paths_of(group: &GroupGlance) -> AttachmentPaths {
 
 /// Adds the iSCSI target, if the service has portals: the first to the attachment, all others as multipath devices.
 fn add_target(operation: &Operation<'_>, volume: &VolumeEntry, attachment: &AttachmentRecord, view: &mut Value) {
-    let target = operation.cloud.options.service.iscsi_target(&volume.glance.name).ok();
+    let target = operation.cloud.options.service.iscsi_target(&volume.summary.name).ok();
     let portals = target.as_ref().map(|target| target.portals.as_slice()).unwrap_or_default();
     let portals: Vec<(&str, Option<u16>)> = portals.iter().filter_map(|portal| address(portal)).collect();
     let iqn = target.as_ref().map(|target| &*target.iqn);
@@ -248,13 +248,13 @@ fn refuse_unsupported(details: &AttachDetails) -> Result<(), OciError> {
 fn join(
     operation: &mut Operation<'_>,
     mut volume: VolumeEntry,
-    group: &GroupGlance,
+    group: &GroupSummary,
     details: AttachDetails,
     retry: Option<Retry>,
 ) -> OciResult {
     let AttachDetails { kind, device, display_name: name, is_agent_auto_iscsi_login_enabled: login, use_chap, .. } =
         details;
-    let is_boot = is_boot(&volume.glance);
+    let is_boot = is_boot(&volume.summary);
     let kind = match kind.as_str() {
         "iscsi" | "paravirtualized" => kind,
         "" | "emulated" | "service_determined" if is_boot => "paravirtualized".to_owned(),
@@ -282,7 +282,7 @@ fn join(
     };
     volume.record.attachments.retain(|attachment| is_kept(operation, attachment));
     volume.record.attachments.push(attachment.clone());
-    let name = &volume.glance.name;
+    let name = &volume.summary.name;
     set_kind(operation, name, &attachment.kind)?;
     let initiators = match &attachment.chap_secret {
         Some(secret) => Initiators::WithSecret(ChapSecret { user: volume.record.id.clone(), secret: secret.clone() }),
@@ -313,7 +313,7 @@ fn set_kind(operation: &Operation<'_>, name: &str, kind: &str) -> Result<(), Oci
 /// The device of a new attachment: free on the instance, and within its number of volumes.
 fn free_device(
     operation: &Operation<'_>,
-    group: &GroupGlance,
+    group: &GroupSummary,
     requested: Option<String>,
     is_boot: bool,
 ) -> Result<String, OciError> {
@@ -382,9 +382,9 @@ fn detach(operation: &mut Operation<'_>, request: &Request, id: &str) -> OciResu
     attachment.chap_secret = None;
     volume.record.attachments.retain(|other| other.id != id);
     volume.record.attachments.push(attachment);
-    operation.service().set_group(&volume.glance.name, None, &Initiators::None, (TAG, volume.record.text()))?;
-    if !is_boot(&volume.glance) {
-        set_kind(operation, &volume.glance.name, "iscsi")?;
+    operation.service().set_group(&volume.summary.name, None, &Initiators::None, (TAG, volume.record.text()))?;
+    if !is_boot(&volume.summary) {
+        set_kind(operation, &volume.summary.name, "iscsi")?;
     }
     let work = WorkRequest {
         operation: "DETACH_VOLUME".to_owned(),

@@ -65,10 +65,10 @@ impl Policies {
 
 /// Replaces the automation of a volume.
 pub(super) fn set(operation: &Operation<'_>, volume: &VolumeEntry, autotune: Option<Autotune>) -> Result<(), OciError> {
-    let name = &volume.glance.name;
+    let name = &volume.summary.name;
     match autotune {
         Some(autotune) => drop(operation.service().set_autotune(name, &autotune)?),
-        None if volume.glance.autotune.is_some() => drop(operation.service().clear_autotune(name)?),
+        None if volume.summary.autotune.is_some() => drop(operation.service().clear_autotune(name)?),
         None => {}
     }
     Ok(())

@@ -67,7 +67,7 @@ pub(super) fn route(operation: &mut Operation<'_>, request: &Request, kind: Volu
 }
 
 fn is_backup(volume: &VolumeEntry, kind: VolumeKind) -> bool {
-    !volume.glance.writable && VolumeKind::of(&volume.glance) == kind
+    !volume.summary.writable && VolumeKind::of(&volume.summary) == kind
 }
 
 fn find_backup(operation: &mut Operation<'_>, kind: VolumeKind, id: &str) -> Result<VolumeEntry, OciError> {
@@ -80,9 +80,9 @@ pub(super) fn state(volume: &VolumeEntry, now_ns: u64) -> &str {
 }
 
 fn backup_view(operation: &Operation<'_>, steady: &VolumeEntry) -> Value {
-    let VolumeEntry { glance, record } = steady;
+    let VolumeEntry { summary, record } = steady;
     let backup = record.backup.clone().unwrap_or_default();
-    let volume = if is_boot(glance) { "bootVolumeId" } else { "volumeId" };
+    let volume = if is_boot(summary) { "bootVolumeId" } else { "volumeId" };
     json!({
         "id": record.id,
         "compartmentId": record.compartment,
@@ -90,10 +90,10 @@ fn backup_view(operation: &Operation<'_>, steady: &VolumeEntry) -> Value {
         "lifecycleState": state(steady, operation.now_ns),
         "type": backup.kind,
         "sourceType": "MANUAL",
-        "sizeInGBs": gigabytes(glance),
-        "sizeInMBs": gigabytes(glance) * 1_024,
-        "uniqueSizeInGBs": gigabytes(glance),
-        "uniqueSizeInMbs": gigabytes(glance) * 1_024,
+        "sizeInGBs": gigabytes(summary),
+        "sizeInMBs": gigabytes(summary) * 1_024,
+        "uniqueSizeInGBs": gigabytes(summary),
+        "uniqueSizeInMbs": gigabytes(summary) * 1_024,
         "timeCreated": record.created,
         "timeRequestReceived": record.created,
         "expirationTime": null,
@@ -110,7 +110,7 @@ fn backup_view(operation: &Operation<'_>, steady: &VolumeEntry) -> Value {
 fn create(operation: &mut Operation<'_>, request: &Request, kind: VolumeKind) -> OciResult {
     let details: CreateDetails = parse(request)?;
     let retry = retry(operation, request);
-    if let Some(volume) = created_before(operation, retry.as_ref(), |volume| !volume.glance.writable)? {
+    if let Some(volume) = created_before(operation, retry.as_ref(), |volume| !volume.summary.writable)? {
         return Ok(found(&backup_view(operation, &volume), compute_etag(&volume)));
     }
     let backup_type = backup_kind(details.kind)?;
@@ -146,7 +146,7 @@ pub(super) fn new_record(
 ) -> VolumeRecord {
     VolumeRecord {
         provider: Provider::Oci,
-        id: new_ocid(operation, VolumeKind::of(&of.glance).identifiers()[1]),
+        id: new_ocid(operation, VolumeKind::of(&of.summary).identifiers()[1]),
         display_name: display_name.to_owned(),
         compartment: of.record.compartment.clone(),
         availability_domain: of.record.availability_domain.clone(),
@@ -156,7 +156,7 @@ pub(super) fn new_record(
         backup: Some(BackupRecord {
             kind,
             of: of.record.id.clone(),
-            size_gb: gigabytes(&of.glance),
+            size_gb: gigabytes(&of.summary),
             ..BackupRecord::default()
         }),
         ..VolumeRecord::default()
@@ -166,7 +166,7 @@ pub(super) fn new_record(
 /// Snapshot of the service for a backup.
 pub(super) fn new_snapshot(operation: &Operation<'_>, of: &VolumeEntry, record: &VolumeRecord) -> Snapshot {
     let name = operation.free_name(&record.display_name, "backup");
-    Snapshot { of: of.glance.name.clone(), name, tags: tags(record) }
+    Snapshot { of: of.summary.name.clone(), name, tags: tags(record) }
 }
 
 fn update(operation: &mut Operation<'_>, request: &Request, kind: VolumeKind, id: &str) -> OciResult {
@@ -190,7 +190,7 @@ fn delete(operation: &mut Operation<'_>, request: &Request, kind: VolumeKind, id
     };
     check_etag(request, &compute_etag(&volume))?;
     let view = backup_view(operation, &volume);
-    operation.service().delete(&volume.glance.name)?;
+    operation.service().delete(&volume.summary.name)?;
     operation.end(collection, id, view)?;
     Ok(Reply::empty(StatusCode::NO_CONTENT))
 }

@@ -1,7 +1,7 @@
 //! Instances, their devices, availability domains and work requests.
 
 use hyper::{Method, StatusCode};
-use plimsoll_service::GroupGlance;
+use plimsoll_service::GroupSummary;
 use serde_json::{Value, json};
 
 use super::error::OciError;
@@ -78,13 +78,13 @@ pub(super) fn route(operation: &mut Operation<'_>, request: &Request, collection
     }
 }
 
-fn find_instance(operation: &Operation<'_>, id: &str) -> Result<GroupGlance, OciError> {
+fn find_instance(operation: &Operation<'_>, id: &str) -> Result<GroupSummary, OciError> {
     let instance = operation.instances(Provider::Oci).into_iter().find(|(existing, _)| existing == id);
     instance.map(|(_, group)| group).ok_or_else(|| OciError::not_found("instance", id))
 }
 
 /// An instance as clients see it.
-pub(crate) fn build_view(operation: &Operation<'_>, id: &str, group: &GroupGlance) -> Value {
+pub(crate) fn build_view(operation: &Operation<'_>, id: &str, group: &GroupSummary) -> Value {
     let shape = group.shape.as_ref();
     let name = shape.map_or(group.like.as_str(), |shape| &shape.name).trim_start_matches("oci/");
     let ocpus = group.settings.iter().find(|(name, _)| name == "ocpu").map(|(_, value)| *value);

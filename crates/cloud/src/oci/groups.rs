@@ -132,7 +132,7 @@ fn store(operation: &mut Operation<'_>, group: VolumeGroupRecord) -> Result<(), 
 fn group_view(operation: &mut Operation<'_>, group: &VolumeGroupRecord) -> Value {
     // A volume that was deleted elsewhere is no member any more.
     let members: Vec<VolumeEntry> = group.volumes.iter().filter_map(|id| find(operation, id)).collect();
-    let size: u64 = members.iter().map(|volume| gigabytes(&volume.glance)).sum();
+    let size: u64 = members.iter().map(|volume| gigabytes(&volume.summary)).sum();
     let ids: Vec<&String> = members.iter().map(|volume| &volume.record.id).collect();
     json!({
         "id": group.id,
@@ -207,7 +207,7 @@ fn check_members(operation: &mut Operation<'_>, ids: &[String], own: Option<&str
     for (at, id) in ids.iter().enumerate() {
         let volume = any_volume(operation, id)?;
         available(&volume, operation.now_ns)?;
-        size += gigabytes(&volume.glance);
+        size += gigabytes(&volume.summary);
         let other = operation.state.objects.groups.values().find(|group| group.volumes.contains(id));
         if let Some(other) = other.filter(|group| Some(group.id.as_str()) != own) {
             return Err(OciError::conflict(format!(
@@ -253,13 +253,13 @@ fn copy(
     domain: &str,
 ) -> Result<(String, String), OciError> {
     let of = find(operation, id).ok_or_else(|| OciError::not_found("source", id))?;
-    let kind = VolumeKind::of(&of.glance);
-    let source = if of.glance.writable { "volume" } else { "volumeBackup" };
+    let kind = VolumeKind::of(&of.summary);
+    let source = if of.summary.writable { "volume" } else { "volumeBackup" };
     let source = VolumeSource { kind: source.to_owned(), id: id.to_owned() };
     let names = (of.record.display_name.clone(), compartment.to_owned(), domain.to_owned());
     let record = new_record(operation, kind, names, Some(source));
-    let like = format!("{}:{}GB,vpu={}", kind.product(), gigabytes(&of.glance), chosen_level(&of));
-    let name = make(operation, &record, Some(&of.glance.name), like, initial(&record))?;
+    let like = format!("{}:{}GB,vpu={}", kind.product(), gigabytes(&of.summary), chosen_level(&of));
+    let name = make(operation, &record, Some(&of.summary.name), like, initial(&record))?;
     Ok((record.id, name))
 }
 
@@ -350,7 +350,7 @@ fn create_backup(operation: &mut Operation<'_>, request: &Request) -> OciResult 
         if snapshots.iter().any(|other| other.name == snapshot.name) {
             snapshot.name = format!("backup-{}", crate::identifiers::hex(&crate::identifiers::random::<6>()));
         }
-        size_gb += gigabytes(&of.glance);
+        size_gb += gigabytes(&of.summary);
         ids.push(record.id);
         snapshots.push(snapshot);
     }
@@ -378,7 +378,7 @@ fn delete_backup(operation: &mut Operation<'_>, id: &str) -> OciResult {
     let backup = backup.ok_or_else(|| OciError::not_found("volumeGroupBackup", id))?;
     for member in &backup.backups {
         if let Some(volume) = find(operation, member) {
-            operation.service().delete(&volume.glance.name)?;
+            operation.service().delete(&volume.summary.name)?;
         }
     }
     let view = backup_view(operation, &backup);

@@ -90,7 +90,7 @@ pub(super) fn summarize(operation: &Operation<'_>, request: &Request) -> OciResu
     };
     let mut streams = Vec::new();
     for volume in volumes.iter().filter(is_wanted) {
-        let mut minutes = operation.service().minutes(&volume.glance.name)?;
+        let mut minutes = operation.service().minutes(&volume.summary.name)?;
         minutes.retain(|minute| (start_ms..end_ms).contains(&minute.start_ms));
         let points = query.points(&minutes);
         if !points.is_empty() {
@@ -161,7 +161,7 @@ fn volumes_of_compartment(operation: &Operation<'_>, request: &Request) -> Resul
     known_compartment(compartment)?;
     let is_all = in_subtree(request)?;
     let mut volumes = operation.volumes(Provider::Oci);
-    volumes.retain(|volume| volume.glance.writable && (is_all || volume.record.compartment == compartment));
+    volumes.retain(|volume| volume.summary.writable && (is_all || volume.record.compartment == compartment));
     Ok(volumes)
 }
 

@@ -117,12 +117,12 @@ pub(super) fn volume(operation: &mut Operation<'_>, kind: VolumeKind, id: &str) 
 }
 
 fn is_volume(steady: &VolumeEntry, kind: VolumeKind) -> bool {
-    steady.glance.writable && VolumeKind::of(&steady.glance) == kind
+    steady.summary.writable && VolumeKind::of(&steady.summary) == kind
 }
 
 /// A block volume or boot volume that exists.
 pub(super) fn any_volume(operation: &mut Operation<'_>, id: &str) -> Result<VolumeEntry, OciError> {
-    let steady = find(operation, id).filter(|steady| steady.glance.writable);
+    let steady = find(operation, id).filter(|steady| steady.summary.writable);
     steady.ok_or_else(|| OciError::not_found("volume", id))
 }
 
@@ -139,14 +139,14 @@ pub(super) fn available(steady: &VolumeEntry, now_ns: u64) -> Result<(), OciErro
 
 /// The level that the client has chosen; autotune may have changed the present level.
 pub(super) fn chosen_level(steady: &VolumeEntry) -> u32 {
-    let autotune = steady.glance.autotune.as_ref().and_then(|autotune| autotune.default);
-    autotune.or(steady.glance.rests_from).or(steady.glance.level).unwrap_or(DEFAULT_VPUS)
+    let autotune = steady.summary.autotune.as_ref().and_then(|autotune| autotune.default);
+    autotune.or(steady.summary.rests_from).or(steady.summary.level).unwrap_or(DEFAULT_VPUS)
 }
 
 /// A volume as clients see it.
 pub(super) fn volume_view(operation: &Operation<'_>, steady: &VolumeEntry) -> Value {
-    let VolumeEntry { glance, record } = steady;
-    let size = gigabytes(glance);
+    let VolumeEntry { summary, record } = steady;
+    let size = gigabytes(summary);
     let volume_group = operation.state.objects.groups.values().find(|group| group.volumes.contains(&record.id));
     let source = record.source.as_ref().map(|source| json!({ "type": source.kind, "id": source.id }));
     let mut view = json!({
@@ -158,7 +158,7 @@ pub(super) fn volume_view(operation: &Operation<'_>, steady: &VolumeEntry) -> Va
         "sizeInGBs": size,
         "sizeInMBs": size * 1_024,
         "vpusPerGB": chosen_level(steady),
-        "autoTunedVpusPerGB": glance.level,
+        "autoTunedVpusPerGB": summary.level,
         "isAutoTuneEnabled": record.autotune.iter().any(|policy| policy["autotuneType"] == "DETACHED_VOLUME"),
         "autotunePolicies": record.autotune,
         "isHydrated": operation.now_ns >= record.hydrated_ns,
@@ -170,7 +170,7 @@ pub(super) fn volume_view(operation: &Operation<'_>, steady: &VolumeEntry) -> Va
         "definedTags": record.defined_tags,
         "systemTags": {},
     });
-    if is_boot(glance) {
+    if is_boot(summary) {
         view["imageId"] = Value::Null;
         view["bootVolumeReplicas"] = Value::Null;
     } else {
@@ -194,7 +194,7 @@ fn create(operation: &mut Operation<'_>, request: &Request, kind: VolumeKind) ->
     let details: CreateDetails = parse(request)?;
     check_replicas(details.block_volume_replicas.as_deref())?;
     let retry = retry(operation, request);
-    if let Some(steady) = created_before(operation, retry.as_ref(), |steady| steady.glance.writable)? {
+    if let Some(steady) = created_before(operation, retry.as_ref(), |steady| steady.summary.writable)? {
         return Ok(found(&volume_view(operation, &steady), compute_etag(&steady)));
     }
     let origin = read_origin(operation, &details)?;
@@ -292,7 +292,7 @@ fn read_origin(operation: &mut Operation<'_>, details: &CreateDetails) -> Result
         "volumeBackup" | "bootVolumeBackup" => true,
         _ => return Err(OciError::invalid(format!("sourceDetails.type {kind}: write volume or volumeBackup"))),
     };
-    let steady = find(operation, &id).filter(|steady| steady.glance.writable != is_backup);
+    let steady = find(operation, &id).filter(|steady| steady.summary.writable != is_backup);
     let steady = steady.ok_or_else(|| OciError::not_found("source", &id))?;
     let available_since = if is_backup {
         super::backups::state(&steady, operation.now_ns)
@@ -305,9 +305,9 @@ fn read_origin(operation: &mut Operation<'_>, details: &CreateDetails) -> Result
     Ok(Origin {
         source: Some(VolumeSource { kind, id }),
         compartment: Some(steady.record.compartment.clone()),
-        size_gb: gigabytes(&steady.glance),
+        size_gb: gigabytes(&steady.summary),
         level: chosen_level(&steady),
-        of: Some(steady.glance.name),
+        of: Some(steady.summary.name),
     })
 }
 
@@ -330,7 +330,7 @@ fn update(operation: &mut Operation<'_>, request: &Request, kind: VolumeKind, id
     let details: VolumeUpdate = parse(request)?;
     check_replicas(details.block_volume_replicas.as_deref())?;
     // Everything is checked before anything is changed.
-    let (now_ns, present) = (operation.now_ns, gigabytes(&steady.glance));
+    let (now_ns, present) = (operation.now_ns, gigabytes(&steady.summary));
     let before = chosen_level(&steady);
     let level = details.vpus_per_gb.unwrap_or(before);
     let size = read_size(details.size_in_gbs, None)?.filter(|size| *size != present);
@@ -358,7 +358,7 @@ fn update(operation: &mut Operation<'_>, request: &Request, kind: VolumeKind, id
         autotune::set(operation, &steady, automation)?;
     }
     if let Some(size) = size {
-        operation.service().resize(&steady.glance.name, &Resize::to_bytes(size << 30))?;
+        operation.service().resize(&steady.summary.name, &Resize::to_bytes(size << 30))?;
         steady.record.transition = Some(operation.cloud.durations.transition(now_ns, PROVISIONING, "oci_resize"));
     }
     operation.store(&steady)?;
@@ -369,7 +369,7 @@ fn update(operation: &mut Operation<'_>, request: &Request, kind: VolumeKind, id
 /// Changes the level; the service has the vendor's rule for attached volumes.
 fn change_level(operation: &Operation<'_>, steady: &VolumeEntry, level: u32) -> Result<(), OciError> {
     let level = Level { to: format!("vpu={level}"), force_detach: false };
-    operation.service().level(&steady.glance.name, &level)?;
+    operation.service().level(&steady.summary.name, &level)?;
     Ok(())
 }
 
@@ -390,7 +390,7 @@ fn delete(operation: &mut Operation<'_>, request: &Request, kind: VolumeKind, id
         )));
     }
     let view = volume_view(operation, &steady);
-    operation.service().delete(&steady.glance.name)?;
+    operation.service().delete(&steady.summary.name)?;
     for group in operation.state.objects.groups.values_mut() {
         group.volumes.retain(|volume| volume != id);
     }

@@ -168,7 +168,7 @@ fn volume_attaches_modifies_and_detaches() {
     let instance = element(&client.ask("Action=DescribeInstances"), "instanceId").to_owned();
     let attach = format!("Action=AttachVolume&VolumeId={id}&InstanceId={instance}&Device=/dev/sdf");
     assert_eq!(element(&client.ask(&attach), "status"), "attaching");
-    let glance = || plane.home.service.glances().into_iter().next().unwrap();
+    let glance = || plane.home.service.list_summaries().into_iter().next().unwrap();
     assert_eq!(glance().group.as_deref(), Some("db"), "it shares the limits of the instance");
     client.refuses(&attach, "VolumeInUse");
     client.refuses(&format!("Action=DeleteVolume&VolumeId={id}"), "VolumeInUse");
@@ -485,5 +485,5 @@ fn malformed_requests_are_refused() {
     assert!(created.text.contains("<value>&lt;data&gt;/..</value>"), "{created:?}");
     let found = client.ask("Action=DescribeVolumes&Filter.1.Name=tag:Name&Filter.1.Value.1=%3Cda*");
     assert_eq!(element(&found, "volumeId"), element(&created, "volumeId"));
-    assert!(plane.home.service.glances().iter().all(|volume| !volume.name.contains('/')));
+    assert!(plane.home.service.list_summaries().iter().all(|volume| !volume.name.contains('/')));
 }

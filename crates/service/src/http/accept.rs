@@ -167,7 +167,7 @@ impl HttpClient {
         }
     }
 
-    /// Waits for a permit unless it is held; false on timeout or with too many waiting clients.
+    /// Waits for a permit unless one is acquired already; false on timeout or with too many waiting clients.
     async fn acquire_permit(&self) -> bool {
         self.admitted.store(true, Ordering::Relaxed);
         if self.permit.initialized() {

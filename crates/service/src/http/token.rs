@@ -85,9 +85,9 @@ impl Token {
         let presented = headers.get(AUTHORIZATION).map_or(&[][..], |value| value.as_bytes());
         let expected = self.bearer();
         // Compares every byte of the header, also after a difference.
-        let beside = expected.bytes().cycle();
+        let repeated = expected.bytes().cycle();
         let differences =
-            presented.iter().zip(beside).fold(0, |observed, (a, b)| observed | std::hint::black_box(a ^ b));
+            presented.iter().zip(repeated).fold(0, |difference, (a, b)| difference | std::hint::black_box(a ^ b));
         differences == 0 && presented.len() == expected.len()
     }
 }

@@ -244,7 +244,7 @@ impl Store {
         }
     }
 
-    /// Zeros with deallocation: whole clusters are unmapped, pieces of others are overwritten.
+    /// Zeros with deallocation: complete clusters are unmapped, pieces of others are overwritten.
     fn plan_zeros(&mut self, task: &mut Task, bytes: Range<u64>, jobs: &mut Vec<FileJob>) {
         self.plan_unmap(task.volume, self.covered_clusters(task.volume, &bytes));
         for piece in self.edges(task.volume, &bytes).into_iter().flatten() {

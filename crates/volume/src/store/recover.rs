@@ -10,7 +10,7 @@ use crate::record::{Commit, Record, VolumeAccess};
 #[plimsoll_language::say_errors]
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Unrecoverable {
-    /// No commits, or the first is not whole.
+    /// No commits, or the first is not full.
     #[error("the metadata do not begin with a whole commit: not those of a store, or their beginning is lost")]
     NoBeginning,
     #[error("commit {expected} is missing: commit {found} follows its predecessor")]
@@ -66,7 +66,7 @@ pub struct Recovered {
 }
 
 impl Store {
-    /// Recovers a store as of its last commit. `commits` start with the last whole commit; `lengths` are the lengths of
+    /// Recovers a store as of its last commit. `commits` start with the last full commit; `lengths` are the lengths of
     /// the data files in bytes, 0 if missing; `capacity` is the allowed total in bytes.
     pub fn recover(
         commits: impl IntoIterator<Item = Commit>,

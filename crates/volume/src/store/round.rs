@@ -46,7 +46,7 @@ pub(super) struct Rounds {
     log_records_first: u64,
     /// Minimum number of records before the log is replaced.
     pub(super) log_records_min: u64,
-    /// The next commit must be whole.
+    /// The next commit must be full.
     is_fresh: bool,
     /// The error of the last round, if it failed.
     stalled: Option<Errno>,
@@ -307,7 +307,7 @@ impl Store {
     fn give_up_round(&mut self, errno: Errno, jobs: &mut Vec<FileJob>) {
         let Some(mut round) = self.rounds.present.take() else { return };
         self.rounds.stalled = Some(errno);
-        // Unknown whether the log was replaced: only a whole commit is valid in both cases.
+        // Unknown whether the log was replaced: only a full commit is valid in both cases.
         self.rounds.is_fresh |= round.is_full;
         round.records.append(&mut self.rounds.pending);
         self.rounds.pending = round.records;

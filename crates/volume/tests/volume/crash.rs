@@ -99,8 +99,8 @@ struct World {
     failures: bool,
 }
 
-/// Forces frequent whole commits, so that short tests cover them.
-fn whole_often(mut store: Store) -> Store {
+/// Forces frequent full commits, so that short tests cover them.
+fn commit_fully_often(mut store: Store) -> Store {
     store.set_records_kept(8);
     store
 }
@@ -115,7 +115,7 @@ impl World {
         let capacity = CAPACITIES[(seed % 2) as usize];
         let mut world = Self {
             capacity,
-            volumes: Volumes::new(whole_often(Store::new(GEOMETRY, capacity)), Slow::NOT),
+            volumes: Volumes::new(commit_fully_often(Store::new(GEOMETRY, capacity)), Slow::NOT),
             disk: Disk::default(),
             random: Rng::with_seed(seed),
             jobs: Vec::new(),
@@ -368,7 +368,7 @@ impl World {
         self.disk.crash(&mut self.random);
         self.jobs.clear();
         let Some(recovered) = self.disk.open(self.capacity) else { panic!("the first volume was answered") };
-        self.volumes = Volumes::new(whole_often(recovered.store), Slow::NOT);
+        self.volumes = Volumes::new(commit_fully_often(recovered.store), Slow::NOT);
         self.jobs = recovered.jobs;
         self.disk.take_over(&mut self.jobs);
         self.step += 1;

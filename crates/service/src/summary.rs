@@ -1,4 +1,4 @@
-//! Volumes and groups as control planes list them: read under the lock alone, without a call to the ring.
+//! Summaries of volumes and groups for lists of control planes, which need the lock and no call to the ring.
 
 use plimsoll_catalogue::{Ceiling, Kinds, Like, MachineShape, Offer, OptionValue, PriceTerms, Product, Scope};
 use plimsoll_volume::VolumeAccess;
@@ -12,11 +12,11 @@ use crate::volume::Volume;
 
 /// A volume or a snapshot.
 #[derive(Clone, Debug, PartialEq)]
-pub struct VolumeGlance {
+pub struct VolumeSummary {
     pub name: String,
     /// Number in the store; never reused.
     pub id: u32,
-    /// Present configuration.
+    /// Current configuration.
     pub like: String,
     /// Name of its product, such as `oci/block-volume`; `None` for bare stages.
     pub product: Option<String>,
@@ -45,7 +45,7 @@ pub struct VolumeGlance {
 
 /// A group: an instance of the catalogue, or stages.
 #[derive(Clone, Debug, PartialEq)]
-pub struct GroupGlance {
+pub struct GroupSummary {
     pub name: String,
     /// Number in the store of the volume that keeps its metadata; never reused.
     pub id: u32,
@@ -59,7 +59,7 @@ pub struct GroupGlance {
 
 /// A machine of the catalogue, and the limits that all its volumes share.
 #[derive(Clone, Debug, PartialEq)]
-pub struct MachineGlance {
+pub struct MachineSummary {
     pub shape: MachineShape,
     /// Operations per second; `None` if the catalogue has no such limit.
     pub iops: Option<MachineLimit>,
@@ -69,13 +69,13 @@ pub struct MachineGlance {
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MachineLimit {
-    /// Rate without end.
+    /// Rate without credits.
     pub sustained: f64,
     /// Rate while credits last; the sustained rate of machines without credits.
     pub burst: f64,
 }
 
-impl MachineGlance {
+impl MachineSummary {
     fn of(offer: &Offer) -> Option<Self> {
         Some(Self {
             shape: offer.machine_shape()?,
@@ -95,7 +95,7 @@ fn machine_limit(ceilings: &[Ceiling], rate: fn(&Ceiling) -> Option<f64>) -> Opt
     Some(MachineLimit { sustained, burst: lowest(true).unwrap_or(sustained) })
 }
 
-impl VolumeGlance {
+impl VolumeSummary {
     /// Value of a numeric option of the product.
     pub fn setting(&self, name: &str) -> Option<f64> {
         self.settings.iter().find(|(key, _)| key == name).map(|(_, value)| *value)
@@ -134,43 +134,43 @@ fn numbers(offer: &Offer) -> Vec<(String, f64)> {
 
 impl Service {
     /// A volume or snapshot by name.
-    pub fn glance(&self, name: &str) -> Option<VolumeGlance> {
-        self.state().volumes.get(name).map(VolumeGlance::of)
+    pub fn find_summary(&self, name: &str) -> Option<VolumeSummary> {
+        self.state().volumes.get(name).map(VolumeSummary::of)
     }
 
     /// All volumes and snapshots, by name.
-    pub fn glances(&self) -> Vec<VolumeGlance> {
-        self.state().volumes.values().map(VolumeGlance::of).collect()
+    pub fn list_summaries(&self) -> Vec<VolumeSummary> {
+        self.state().volumes.values().map(VolumeSummary::of).collect()
     }
 
     /// All groups, by name.
-    pub fn group_glances(&self) -> Vec<GroupGlance> {
+    pub fn list_group_summaries(&self) -> Vec<GroupSummary> {
         let groups: Vec<(String, u32, String)> = self.state().groups.values().map(identity).collect();
-        groups.into_iter().map(|group| self.group_glance(group)).collect()
+        groups.into_iter().map(|group| self.summarise_group(group)).collect()
     }
 
     /// The machines of a provider in the catalogue with their default options, by name.
-    pub fn machines(&self, provider: &str) -> Vec<MachineGlance> {
+    pub fn machines(&self, provider: &str) -> Vec<MachineSummary> {
         let terms = PriceTerms { as_of: moment::utc_date(), currency: None, region: None };
         let names = self.products().products().flat_map(Product::machines);
         let machine = |name: String| match name.parse::<Like>() {
-            Ok(Like::Config(config)) => MachineGlance::of(&self.products().offer(&config, &terms).ok()?),
+            Ok(Like::Config(config)) => MachineSummary::of(&self.products().offer(&config, &terms).ok()?),
             _ => None,
         };
         let of_provider = names.filter(|name| name.split('/').next() == Some(provider));
-        let mut machines: Vec<MachineGlance> = of_provider.filter_map(machine).collect();
+        let mut machines: Vec<MachineSummary> = of_provider.filter_map(machine).collect();
         machines.sort_by(|a, b| a.shape.name.cmp(&b.shape.name));
         machines
     }
 
-    fn group_glance(&self, (name, id, like): (String, u32, String)) -> GroupGlance {
+    fn summarise_group(&self, (name, id, like): (String, u32, String)) -> GroupSummary {
         let terms = PriceTerms { as_of: moment::utc_date(), currency: None, region: None };
         let offer = match like.parse::<Like>() {
             Ok(Like::Config(config)) => self.products().offer(&config, &terms).ok(),
             _ => None,
         };
         let shape = offer.as_ref().and_then(Offer::machine_shape);
-        GroupGlance { name, id, like, shape, settings: offer.as_ref().map(numbers).unwrap_or_default() }
+        GroupSummary { name, id, like, shape, settings: offer.as_ref().map(numbers).unwrap_or_default() }
     }
 }
 
