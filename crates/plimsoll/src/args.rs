@@ -42,7 +42,7 @@ pub use cloud::{
 };
 use cloud::{EC2_KEY_EXAMPLES, INSTANCE_EXAMPLES, OCI_AGENT_EXAMPLES, OCI_CONFIG_EXAMPLES, OCI_KEY_EXAMPLES};
 use collect::COLLECT_EXAMPLES;
-pub use collect::{CollectArgs, CollectCommand, CollectPostgres, SamplingArgs};
+pub use collect::{CollectArgs, CollectCommand, SamplingArgs};
 use demand::DEMAND_EXAMPLES;
 pub use demand::DemandArgs;
 use diagnose::DIAGNOSE_EXAMPLES;
@@ -427,7 +427,7 @@ impl Simulate {
 pub struct ReplayArgs {
     /// Replay this trace with its arrival times instead of a preset: a recording of plimsoll, blktrace, blkparse, fio
     /// I/O log, MSR, SPC or another known format, plain or gzip
-    #[arg(long, value_name = "TRACE", conflicts_with_all = OF_A_GENERATED_LOAD)]
+    #[arg(long, value_name = "TRACE", conflicts_with_all = GENERATED_LOAD_FLAGS)]
     pub replay: Option<PathBuf>,
     /// Multiply the times between arrivals: 0.5 replays twice as fast
     #[arg(long, value_name = "FACTOR", requires = "replay")]
@@ -453,7 +453,7 @@ impl ReplayArgs {
 }
 
 /// Flags that define a generated load or its duration; a trace contains both.
-const OF_A_GENERATED_LOAD: [&str; 15] = [
+const GENERATED_LOAD_FLAGS: [&str; 15] = [
     "preset",
     "block_size",
     "reads",

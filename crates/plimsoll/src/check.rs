@@ -82,13 +82,13 @@ fn check(
     let (mut target, plan) = prepare(&command)?;
     let (facts, findings) = describe_storage(path, &target)?;
     let mut results = Results::new(&command.flags)?;
-    let mut console = Console::new(false).map_err(|error| CliError::Failed(error.into()))?;
+    let mut console = Console::new(false)?;
     let (version, mut runs) = (format_version(), RequirementRuns::new(requirement, &facts, findings));
     while runs.need_another() {
         let jobs = PlannedJobs::new(&command, &plan, target.meaning, &version);
         let (outcome, remaining) = perform(&jobs, &mut target, &mut results, &mut console)?;
         for note in &remaining {
-            console.say(&words::job_note(note));
+            console.print_line(&words::job_note(note));
         }
         if outcome.interrupted {
             return Err(CliError::Interrupted);

@@ -23,13 +23,13 @@ pub fn oci_key(args: &OciKeyArgs) -> Result<(), CliError> {
     match &args.command {
         OciKeyCommand::Add { file, user, tenancy } => {
             let pem = std::fs::read_to_string(file).map_err(|error| CliError::reading(file, error))?;
-            let key = OciKey::new(tenancy, user, &pem).map_err(refused)?;
+            let key = OciKey::new(tenancy, user, &pem).map_err(key_error)?;
             let line = say!("{} of {} is registered", key.fingerprint, key.user);
-            plimsoll_cloud::add_oci_key(&directory, key.clone()).map_err(refused)?;
+            plimsoll_cloud::add_oci_key(&directory, key.clone()).map_err(key_error)?;
             forms.write(&Page::of_block(label!("Key of OCI"), Block::Text(line)), || oci_key_json(&key.id()))
         }
         OciKeyCommand::List => {
-            let keys = plimsoll_cloud::oci_keys(&directory).map_err(refused)?;
+            let keys = plimsoll_cloud::oci_keys(&directory).map_err(key_error)?;
             let table = Table::rows(label!("Keys of OCI"), &keys)
                 .column(Column::text("fingerprint", 0), |key| key.fingerprint.as_str())
                 .column(Column::text("user", 0), |key| key.user.as_str())
@@ -41,7 +41,7 @@ pub fn oci_key(args: &OciKeyArgs) -> Result<(), CliError> {
             forms.write(&page, || oci_keys_json(&keys.iter().map(OciKey::id).collect::<Vec<_>>()))
         }
         OciKeyCommand::Remove { fingerprint } => {
-            let removed = plimsoll_cloud::remove_oci_key(&directory, fingerprint).map_err(refused)?;
+            let removed = plimsoll_cloud::remove_oci_key(&directory, fingerprint).map_err(key_error)?;
             if removed == 0 {
                 let message = say!("no key has the fingerprint {fingerprint}: plimsoll oci-key list shows all");
                 return Err(CliError::usage(message));
@@ -58,15 +58,15 @@ pub fn oci_config(args: &OciConfigArgs) -> Result<(), CliError> {
     let endpoints = open_endpoints(&directory)?;
     let endpoint = args.endpoint.clone().or(endpoints.oci).ok_or_else(|| no_endpoint("--oci 127.0.0.1:9471"))?;
     let region = endpoints.region.unwrap_or_else(|| "eu-zurich-1".to_owned());
-    let usual = std::env::var_os("HOME").map(|home| PathBuf::from(home).join(".oci"));
-    let folder = args.folder.clone().or_else(|| usual.clone());
+    let default_folder = std::env::var_os("HOME").map(|home| PathBuf::from(home).join(".oci"));
+    let folder = args.folder.clone().or_else(|| default_folder.clone());
     let folder = folder.ok_or_else(|| CliError::usage(label!("HOME is not set: name a folder for the files")))?;
     let folder = std::path::absolute(folder).context(label!("the current directory"))?;
     let created = OciConfig::write(&folder, &directory, &endpoint, &region)?;
-    let (displayed, fingerprint) = (folder.display(), &created.fingerprint);
+    let (path, fingerprint) = (folder.display(), &created.fingerprint);
     let (config, rc) = (created.config.display().to_string(), created.rc.display().to_string());
-    let mut text = say!("{displayed} is made, and its key {fingerprint} is registered for {endpoint}\n");
-    if usual.as_ref() != Some(&folder) {
+    let mut text = say!("{path} is made, and its key {fingerprint} is registered for {endpoint}\n");
+    if default_folder.as_ref() != Some(&folder) {
         text.push_str(&format!("export OCI_CLI_CONFIG_FILE={config} OCI_CLI_RC_FILE={rc}\n"));
     }
     text.push_str(label!("next: SUPPRESS_LABEL_WARNING=True oci bv volume list\n"));
@@ -81,7 +81,7 @@ pub fn ec2_key(args: &Ec2KeyArgs) -> Result<(), CliError> {
     let endpoint = args.endpoint.clone().or(open_endpoints(&directory)?.ec2);
     let endpoint = endpoint.ok_or_else(|| no_endpoint("--ec2 127.0.0.1:9472"))?;
     let key = Ec2Key::generate();
-    plimsoll_cloud::add_ec2_key(&directory, key.clone()).map_err(refused)?;
+    plimsoll_cloud::add_ec2_key(&directory, key.clone()).map_err(key_error)?;
     let Ec2Key { id, secret } = key;
     let variables = format!(
         "export AWS_ACCESS_KEY_ID={id} AWS_SECRET_ACCESS_KEY={secret} AWS_DEFAULT_REGION=us-east-1 \
@@ -118,14 +118,14 @@ fn no_endpoint(flag: &str) -> CliError {
 impl From<ClientConfigError> for CliError {
     fn from(error: ClientConfigError) -> Self {
         match error {
-            ClientConfigError::Key(error) => refused(error),
+            ClientConfigError::Key(error) => key_error(error),
             ClientConfigError::Io { .. } => Self::Failed(error.into()),
             ClientConfigError::Exists(_) => Self::usage(error.to_string()),
         }
     }
 }
 
-fn refused(error: KeyError) -> CliError {
+fn key_error(error: KeyError) -> CliError {
     match error {
         KeyError::Io { .. } | KeyError::Making(_) => CliError::Failed(error.into()),
         error => CliError::usage(error.to_string()),

@@ -1,5 +1,6 @@
 //! `plimsoll collect`: snapshots of the counters of a database or host, in a file that `plimsoll demand` reads.
 
+use std::ffi::{OsStr, OsString};
 use std::io::Write;
 use std::path::Path;
 use std::sync::atomic::Ordering;
@@ -8,7 +9,7 @@ use plimsoll_language::say;
 use plimsoll_measure::collect::{self, CollectEvent, CollectRequest, EbsVolumes};
 use plimsoll_suite::collect::{CounterSource, Linux, Mysql, Postgres, PsqlConnection};
 
-use crate::args::{CollectArgs, CollectCommand, CollectPostgres, SamplingArgs};
+use crate::args::{CollectArgs, CollectCommand, SamplingArgs};
 use crate::cli_error::CliError;
 use crate::console::Console;
 use crate::output;
@@ -16,7 +17,9 @@ use crate::output;
 /// Collects until the time is over or the user stops it.
 pub fn run(args: &CollectArgs) -> Result<(), CliError> {
     match &args.source {
-        CollectCommand::Postgres(args) => collect_postgres(args),
+        CollectCommand::Postgres(args) => {
+            collect(&mut connect_postgres(args.url.as_deref(), &args.client), &args.sampling)
+        }
         CollectCommand::Mysql(args) => collect(&mut Mysql::new(&args.client), &args.sampling),
         CollectCommand::Linux(args) => collect(&mut Linux::default(), &args.sampling),
         CollectCommand::Ebs(args) => collect(&mut EbsVolumes::new(&args.devices), &args.sampling),
@@ -27,24 +30,24 @@ pub fn run(args: &CollectArgs) -> Result<(), CliError> {
     }
 }
 
-fn collect_postgres(args: &CollectPostgres) -> Result<(), CliError> {
+/// A source through psql, under the name of this program unless the user has set one.
+pub fn connect_postgres<'a>(url: Option<&'a OsStr>, options: &'a [OsString]) -> Postgres<'a> {
     let application_name = std::env::var_os("PGAPPNAME").is_none().then_some("plimsoll");
-    let connection = PsqlConnection { url: args.url.as_deref(), options: &args.client, application_name };
-    collect(&mut Postgres::new(connection), &args.sampling)
+    Postgres::new(PsqlConnection { url, options, application_name })
 }
 
 fn collect(source: &mut dyn CounterSource, sampling: &SamplingArgs) -> Result<(), CliError> {
-    let mut console = Console::new(false).map_err(anyhow::Error::from)?;
+    let mut console = Console::new(false)?;
     let interrupted = console.interrupted_flag();
     let SamplingArgs { interval, duration, out } = sampling;
     let is_stdout = out.as_deref() == Some(Path::new("-"));
     let stdout = is_stdout.then(|| Box::new(std::io::stdout()) as Box<dyn Write>);
     let request =
-        CollectRequest { interval: *interval, duration: *duration, out: out.as_deref(), program: crate::CREATED_BY };
+        CollectRequest { interval: *interval, duration: *duration, out: out.as_deref(), program: crate::PROGRAM };
     let stop = || interrupted.load(Ordering::Relaxed);
     let mut tell = |event: CollectEvent<'_>| match event {
-        CollectEvent::Progress { .. } => console.line(&describe(event)),
-        _ => console.say(&describe(event)),
+        CollectEvent::Progress { .. } => console.show_line(&describe(event)),
+        _ => console.print_line(&describe(event)),
     };
     Ok(collect::collect(source, &request, stdout, &stop, &mut tell)?)
 }

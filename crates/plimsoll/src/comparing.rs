@@ -12,7 +12,7 @@ use crate::store;
 
 /// Exit codes of `--exit-code`.
 const WORSE: u8 = 1;
-const CANNOT_SAY: u8 = 3;
+const UNDETERMINED: u8 = 3;
 
 /// Compares the given runs.
 pub fn run(args: &Compare) -> Result<(), CliError> {
@@ -51,6 +51,6 @@ fn exit_code(verdict: &Verdict) -> Result<(), CliError> {
     match verdict {
         Verdict::Better | Verdict::NoRealChange => Ok(()),
         Verdict::Worse | Verdict::Mixed => Err(CliError::Ended(WORSE)),
-        Verdict::NotComparable(_) => Err(CliError::Ended(CANNOT_SAY)),
+        Verdict::NotComparable(_) => Err(CliError::Ended(UNDETERMINED)),
     }
 }

@@ -12,6 +12,8 @@ use plimsoll_report::{Progress, progress_line};
 use plimsoll_units::{Bytes, Span};
 use plimsoll_web::{CurvePoint, LineFigures, MeasureEvent, MeasureProgress, Observer};
 
+use crate::cli_error::CliError;
+
 /// Progress on standard error, and handling of Ctrl-C.
 #[derive(Debug)]
 pub struct Console {
@@ -21,41 +23,42 @@ pub struct Console {
     /// Receives progress in place of the terminal.
     observer: Option<Observer>,
     /// When the observer last received progress.
-    observed: Option<Instant>,
+    sent_at: Option<Instant>,
     /// When the last point was printed, at first the start; points of a log are not printed more often than
-    /// [`LOGGED_EVERY`].
-    logged: Instant,
+    /// [`LOG_INTERVAL`].
+    printed: Instant,
 }
 
 /// Interval of progress for an observer.
-const OBSERVED_EVERY: Duration = Duration::from_millis(200);
+const OBSERVER_INTERVAL: Duration = Duration::from_millis(200);
 /// Interval of points in a log.
-const LOGGED_EVERY: Duration = Duration::from_secs(10);
+const LOG_INTERVAL: Duration = Duration::from_secs(10);
 
 impl Console {
     /// Installs handlers for SIGINT and SIGTERM. The first signal requests an orderly end; the second ends the process
     /// immediately, which also removes unnamed files.
-    pub fn new(quiet: bool) -> std::io::Result<Self> {
-        let interrupted = crate::signals::watch(&[signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM])?;
+    pub fn new(quiet: bool) -> Result<Self, CliError> {
+        let signals = [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM];
+        let interrupted = crate::signals::watch(&signals).map_err(anyhow::Error::new)?;
         let live = std::io::stderr().is_terminal();
-        Ok(Self { quiet, live, interrupted, observer: None, observed: None, logged: Instant::now() })
+        Ok(Self { quiet, live, interrupted, observer: None, sent_at: None, printed: Instant::now() })
     }
 
     /// Passes progress to an observer, which can stop the measurement. Prints nothing.
-    pub fn observed(observer: Observer) -> Self {
+    pub fn for_observer(observer: Observer) -> Self {
         let interrupted = observer.stop_flag();
-        Self { quiet: true, live: false, interrupted, observer: Some(observer), observed: None, logged: Instant::now() }
+        Self { quiet: true, live: false, interrupted, observer: Some(observer), sent_at: None, printed: Instant::now() }
     }
 
-    fn is_due(&mut self) -> bool {
-        let is_due = self.observer.is_some() && self.observed.is_none_or(|last| last.elapsed() >= OBSERVED_EVERY);
+    fn take_turn(&mut self) -> bool {
+        let is_due = self.observer.is_some() && self.sent_at.is_none_or(|last| last.elapsed() >= OBSERVER_INTERVAL);
         if is_due {
-            self.observed = Some(Instant::now());
+            self.sent_at = Some(Instant::now());
         }
         is_due
     }
 
-    fn tell_observer(&self, event: impl FnOnce() -> MeasureEvent) {
+    fn notify_observer(&self, event: impl FnOnce() -> MeasureEvent) {
         if let Some(observer) = &self.observer {
             observer.send(event());
         }
@@ -73,9 +76,9 @@ impl Console {
 
     /// Shows the progress of the measurement in place, on a terminal.
     pub fn show<'a>(&mut self, progress: impl FnOnce() -> Progress<'a>) {
-        if self.is_due() {
+        if self.take_turn() {
             let progress = progress();
-            self.tell_observer(|| MeasureEvent::State(state(&progress)));
+            self.notify_observer(|| MeasureEvent::State(state(&progress)));
             return;
         }
         if self.live && !self.quiet {
@@ -85,7 +88,7 @@ impl Console {
     }
 
     /// Shows a line in place, on a terminal.
-    pub fn line(&mut self, text: &str) {
+    pub fn show_line(&mut self, text: &str) {
         if self.live && !self.quiet {
             let _ = write!(std::io::stderr(), "\r{text}\x1b[K");
         }
@@ -97,18 +100,18 @@ impl Console {
     }
 
     /// Prints a line.
-    pub fn say(&mut self, text: &str) {
+    pub fn print_line(&mut self, text: &str) {
         if self.observer.is_some() {
-            return self.tell_observer(|| MeasureEvent::Notice { text: text.to_owned() });
+            return self.notify_observer(|| MeasureEvent::Notice { text: text.to_owned() });
         }
         self.clear();
         let _ = writeln!(std::io::stderr(), "plimsoll: {text}");
     }
 
     /// Prints a line unless output is quiet.
-    pub fn tell(&mut self, text: &str) {
+    pub fn print_notice(&mut self, text: &str) {
         if !self.quiet || self.observer.is_some() {
-            self.say(text);
+            self.print_line(text);
         }
     }
 
@@ -135,9 +138,9 @@ impl Monitor for Console {
     }
 
     fn filling(&mut self, filled: Bytes, size: Bytes) {
-        if self.is_due() {
+        if self.take_turn() {
             let phase = describe_filling(filled, size);
-            self.tell_observer(|| MeasureEvent::State(MeasureProgress { phase, ..Default::default() }));
+            self.notify_observer(|| MeasureEvent::State(MeasureProgress { phase, ..Default::default() }));
         }
         if self.live && !self.quiet {
             let _ = write!(std::io::stderr(), "\r{}\x1b[K", describe_filling(filled, size));
@@ -153,13 +156,13 @@ impl Monitor for Console {
         });
     }
 
-    /// Prints the point now and then, unless progress is shown in place.
+    /// Prints the point at most once per [`LOG_INTERVAL`], unless progress is shown in place.
     fn point_done(&mut self, run: &Run) {
-        self.tell_observer(|| MeasureEvent::Point(CurvePoint::of(run)));
-        if self.live || self.quiet || self.logged.elapsed() < LOGGED_EVERY {
+        self.notify_observer(|| MeasureEvent::Point(CurvePoint::of(run)));
+        if self.live || self.quiet || self.printed.elapsed() < LOG_INTERVAL {
             return;
         }
-        self.logged = Instant::now();
+        self.printed = Instant::now();
         let p99 = Span::from_nanos(run.figures.p99_ns.value as u64);
         let pace = plimsoll_report::words::pace(&run.offered);
         let _ = writeln!(std::io::stderr(), "  {pace}: {:.0} IOPS, p99 {p99}", run.figures.iops.value);
@@ -167,12 +170,12 @@ impl Monitor for Console {
 
     fn line_so_far(&mut self, line: &dyn Fn() -> Option<LoadLine>) {
         if let Some(line) = self.observer.is_some().then(line).flatten() {
-            self.tell_observer(|| MeasureEvent::LoadLine(LineFigures::of(&line)));
+            self.notify_observer(|| MeasureEvent::LoadLine(LineFigures::of(&line)));
         }
     }
 
     fn notice(&mut self, text: &str) {
-        self.tell(text);
+        self.print_notice(text);
     }
 
     fn clear_progress(&mut self) {

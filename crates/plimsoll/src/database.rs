@@ -1,4 +1,4 @@
-//! The database of a suite: an existing one, or one created for the run.
+//! The database of a suite: that of a URL, or a server created for the run.
 
 mod stage;
 
@@ -24,30 +24,30 @@ use crate::volumes::home::find_volume;
 
 /// The backend and, if the database has counters, their snapshots. [`SuiteData`](plimsoll_suite::SuiteData) checks the contents of an existing
 /// database.
-pub fn ground(
+pub fn open_ground(
     args: &DatabaseArgs,
     sessions: u32,
     console: &mut Console,
 ) -> Result<(Box<dyn Ground>, Option<Snapshots>), CliError> {
-    let Placed { target, source, place, below } = match &args.url {
-        Some(url) => Placed::here(connected(url)?.1, String::new()),
-        None => Placed::create(&args.making, sessions, console)?,
+    let DatabasePlace { target, source, place, below } = match &args.url {
+        Some(url) => DatabasePlace::on_host(connect_to(url)?.1, String::new()),
+        None => DatabasePlace::create(&args.server, sessions, console)?,
     };
     let mut about = target.about().clone();
-    if args.making.like.is_some() {
+    if args.server.like.is_some() {
         about.settings.push(("loading".into(), "at the full speed of this host, without the emulation".into()));
     }
     let name = format!("{} {}{place}", about.system, about.version);
-    let space = about.folder.as_deref().and_then(available).unwrap_or_default();
+    let space = about.folder.as_deref().and_then(free_bytes).unwrap_or_default();
     let facts = Facts::of_database(name, source, target.system(), about);
     let facts = Facts { host: Some(describe_host()), space, ..facts };
-    let snapshots = store::runs().folder.and_then(|folder| Snapshots::of(&*target, &folder, crate::CREATED_BY));
+    let snapshots = store::runs().folder.and_then(|folder| Snapshots::of(&*target, &folder, crate::PROGRAM));
     let sink = snapshots.as_ref().map(Snapshots::sink);
     Ok((Box::new(DatabaseGround::new(target, facts).on(below).telling(sink)), snapshots))
 }
 
-/// A database, and what it is on.
-struct Placed {
+/// A database with its storage.
+struct DatabasePlace {
     target: Box<dyn Target>,
     source: Source,
     /// Suffix of its name and version.
@@ -56,9 +56,9 @@ struct Placed {
     below: Option<Box<dyn UnderlyingStorage>>,
 }
 
-impl Placed {
+impl DatabasePlace {
     /// On storage of this host, which may be an emulated volume, or on another host.
-    fn here(target: Box<dyn Target>, place: String) -> Self {
+    fn on_host(target: Box<dyn Target>, place: String) -> Self {
         let about = target.about();
         // The log of PostgreSQL may be a link to other storage.
         let folder = about.folder.as_deref().map(Path::new);
@@ -69,24 +69,24 @@ impl Placed {
         Self { target, source, place, below }
     }
 
-    fn create(making: &MakeArgs, sessions: u32, console: &mut Console) -> Result<Self, CliError> {
-        let Some(like) = &making.like else {
-            for folder in making.log_path.iter().chain([&making.path, &std::env::temp_dir()]) {
+    fn create(server: &MakeArgs, sessions: u32, console: &mut Console) -> Result<Self, CliError> {
+        let Some(like) = &server.like else {
+            for folder in server.log_path.iter().chain([&server.path, &std::env::temp_dir()]) {
                 remove_leftovers_of(folder, console);
             }
-            return Ok(Self::here(
-                make_database(making, &making.path, sessions)?,
-                format!(" at {}", making.path.display()),
+            return Ok(Self::on_host(
+                make_database(server, &server.path, sessions)?,
+                format!(" at {}", server.path.display()),
             ));
         };
-        for folder in making.log_path.iter().chain([&std::env::temp_dir()]) {
+        for folder in server.log_path.iter().chain([&std::env::temp_dir()]) {
             remove_leftovers_of(folder, console);
         }
-        let stage = EmulatedStorage::make(making, like, console)?;
-        let target = make_database(making, stage.point(), sessions)?;
+        let stage = EmulatedStorage::make(server, like, console)?;
+        let target = make_database(server, stage.point(), sessions)?;
         let source = Source::Emulated { model: stage.model().into() };
-        let slowed = making.slow.map(|times| format!(", {times} times slower")).unwrap_or_default();
-        Ok(Self { target, source, place: format!(" on {like}{slowed}"), below: Some(Box::new(stage)) })
+        let slowdown = server.slow.map(|times| format!(", {times} times slower")).unwrap_or_default();
+        Ok(Self { target, source, place: format!(" on {like}{slowdown}"), below: Some(Box::new(stage)) })
     }
 }
 
@@ -94,12 +94,12 @@ impl Placed {
 fn remove_leftovers_of(directory: &Path, console: &mut Console) {
     let removed: Vec<String> = remove_leftovers(directory).iter().map(|path| path.display().to_string()).collect();
     if !removed.is_empty() {
-        console.tell(&say!("removed leftovers of a killed run: {}", removed.join(", ")));
+        console.print_notice(&say!("removed leftovers of a killed run: {}", removed.join(", ")));
     }
 }
 
 /// Free bytes at the location of its data.
-fn available(folder: &str) -> Option<Bytes> {
+fn free_bytes(folder: &str) -> Option<Bytes> {
     let filesystem = rustix::fs::statvfs(folder).ok()?;
     Some(Bytes::new(filesystem.f_bavail * filesystem.f_frsize))
 }
@@ -110,40 +110,40 @@ fn local(about: &DatabaseAbout) -> Option<Box<dyn UnderlyingStorage>> {
     Some(Box::new(LocalStorage::below(Some(Path::new(folder)))))
 }
 
-/// An existing database.
-pub fn connected(url: &str) -> Result<(DatabaseAddress, Box<dyn Target>), CliError> {
+/// Connects to the database of a URL.
+pub fn connect_to(url: &str) -> Result<(DatabaseAddress, Box<dyn Target>), CliError> {
     let address: DatabaseAddress = url.parse().map_err(|error: NoAddress| CliError::usage(error.to_string()))?;
-    let database = connect(&address).map_err(trouble)?;
+    let database = connect(&address).map_err(database_error)?;
     Ok((address, database))
 }
 
-fn make_database(making: &MakeArgs, folder: &Path, sessions: u32) -> Result<Box<dyn Target>, CliError> {
-    let Some(system) = making.make else { return Err(CliError::usage(label!("give a database URL, or --make"))) };
-    let required = Make {
+fn make_database(server: &MakeArgs, folder: &Path, sessions: u32) -> Result<Box<dyn Target>, CliError> {
+    let Some(system) = server.make else { return Err(CliError::usage(label!("give a database URL, or --make"))) };
+    let options = Make {
         system,
         folder: folder.into(),
-        log_folder: making.log_path.clone(),
-        cache: making.cache,
-        memory: making.memory,
-        flushes: making.flushes,
-        settings: making.settings.clone(),
+        log_folder: server.log_path.clone(),
+        cache: server.cache,
+        memory: server.memory,
+        flushes: server.flushes,
+        settings: server.settings.clone(),
         sessions,
     };
-    let created = required.make().map_err(trouble)?;
-    Ok(Box::new(created))
+    let database = options.make().map_err(database_error)?;
+    Ok(Box::new(database))
 }
 
 impl From<DataError> for CliError {
     fn from(error: DataError) -> Self {
         match error {
-            DataError::Database(failure) => trouble(failure),
+            DataError::Database(failure) => database_error(failure),
             refused => Self::usage(refused),
         }
     }
 }
 
 /// Failures that the user can correct become usage errors.
-fn trouble(failure: Failure) -> CliError {
+fn database_error(failure: Failure) -> CliError {
     match failure.kind {
         FailureKind::Unreachable
         | FailureKind::Refused

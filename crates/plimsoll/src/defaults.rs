@@ -28,10 +28,10 @@ fn config_path() -> Option<PathBuf> {
     if let Some(path) = std::env::var_os(CONFIG_VARIABLE) {
         return Some(PathBuf::from(path));
     }
-    let of_user = config_folder().map(|folder| folder.join("config.toml"));
+    let user_file = config_folder().map(|folder| folder.join("config.toml"));
     let system = Path::new(SYSTEM_CONFIG);
-    let has_own = of_user.as_ref().is_some_and(|path| path.exists());
-    if !has_own && system.exists() { Some(system.to_owned()) } else { of_user }
+    let has_own = user_file.as_ref().is_some_and(|path| path.exists());
+    if !has_own && system.exists() { Some(system.to_owned()) } else { user_file }
 }
 
 /// The file and its text; `None` without a file, or if its directory is that of another user, as after `setpriv`.
@@ -69,7 +69,8 @@ fn set_defaults(mut command: Command, table: &Table) -> Result<Command, String> 
         command = match value {
             Value::Table(options) => {
                 if command.find_subcommand(key).is_none() {
-                    return Err(unknown(key, label!("a command"), command.get_subcommands().map(Command::get_name)));
+                    let names = command.get_subcommands().map(Command::get_name);
+                    return Err(unknown_key(key, label!("a command"), names));
                 }
                 let mut outcome = Ok(());
                 let changed = command.mut_subcommand(key, |sub| {
@@ -82,11 +83,12 @@ fn set_defaults(mut command: Command, table: &Table) -> Result<Command, String> 
             }
             value => {
                 let values =
-                    texts(value).ok_or_else(|| say!("{key}: use a text, a number, true, or a list of them"))?;
+                    list_texts(value).ok_or_else(|| say!("{key}: use a text, a number, true, or a list of them"))?;
                 let mut count = 0;
                 let changed = set_default(command.clone(), key, &values, &mut count);
                 if count == 0 {
-                    return Err(unknown(key, label!("an option"), options(&command).iter().map(String::as_str)));
+                    let names = list_options(&command);
+                    return Err(unknown_key(key, label!("an option"), names.iter().map(String::as_str)));
                 }
                 changed
             }
@@ -109,33 +111,33 @@ fn set_default(command: Command, key: &str, values: &[String], count: &mut usize
 }
 
 /// The options of a command and its subcommands.
-fn options(command: &Command) -> Vec<String> {
+fn list_options(command: &Command) -> Vec<String> {
     let own = command.get_arguments().filter_map(|arg| arg.get_long().map(str::to_owned));
-    own.chain(command.get_subcommands().flat_map(options)).collect()
+    own.chain(command.get_subcommands().flat_map(list_options)).collect()
 }
 
-fn texts(value: &Value) -> Option<Vec<String>> {
+fn list_texts(value: &Value) -> Option<Vec<String>> {
     match value {
         Value::String(text) => Some(vec![text.clone()]),
         Value::Integer(number) => Some(vec![number.to_string()]),
         Value::Float(number) => Some(vec![number.to_string()]),
         Value::Boolean(is_set) => Some(vec![is_set.to_string()]),
-        Value::Array(values) => values.iter().map(texts).collect::<Option<Vec<_>>>().map(|all| all.concat()),
+        Value::Array(values) => values.iter().map(list_texts).collect::<Option<Vec<_>>>().map(|all| all.concat()),
         Value::Datetime(_) | Value::Table(_) => None,
     }
 }
 
-fn unknown<'n>(key: &str, kind: &str, names: impl Iterator<Item = &'n str>) -> String {
+fn unknown_key<'n>(key: &str, kind: &str, names: impl Iterator<Item = &'n str>) -> String {
     let near = nearest(key, names);
-    let mean = if near.is_empty() { String::new() } else { say!(": did you mean {}?", one_of(&near)) };
-    say!("{key} is not {kind}{mean}")
+    let suggestion = if near.is_empty() { String::new() } else { say!(": did you mean {}?", one_of(&near)) };
+    say!("{key} is not {kind}{suggestion}")
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn parsed(config: &str, arguments: &[&str]) -> Result<clap::ArgMatches, String> {
+    fn parse(config: &str, arguments: &[&str]) -> Result<clap::ArgMatches, String> {
         let command = set_defaults(crate::args::build_command(), &config.parse().expect("it is TOML"))?;
         command.try_get_matches_from(arguments).map_err(|error| error.to_string())
     }
@@ -145,7 +147,7 @@ mod tests {
         let config = "currency = \"JPY\"\ndetails = true\n[size]\nprovider = [\"oci\", \"aws\"]\n";
         let size = |arguments: &[&str]| {
             let all = [&["plimsoll", "size", "awr.html"], arguments].concat();
-            parsed(config, &all).expect("it is valid").subcommand_matches("size").expect("the command").clone()
+            parse(config, &all).expect("it is valid").subcommand_matches("size").expect("the command").clone()
         };
         let by_file = size(&[]);
         let providers: Vec<&String> = by_file.get_many("provider").expect("providers").collect();
@@ -157,7 +159,7 @@ mod tests {
 
     #[test]
     fn unknown_names_are_refused_with_the_nearest() {
-        let refused = |config: &str| parsed(config, &["plimsoll", "runs"]).expect_err("it is refused");
+        let refused = |config: &str| parse(config, &["plimsoll", "runs"]).expect_err("it is refused");
         assert_eq!(refused("curency = \"JPY\""), "curency is not an option: did you mean currency?");
         assert!(refused("[sise]\nprovider = \"oci\"").starts_with("sise is not a command: did you mean size"));
         assert!(refused("currency = 2024-01-01").contains("use a text"));

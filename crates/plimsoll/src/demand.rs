@@ -12,12 +12,13 @@ use crate::output::Forms;
 pub fn run(args: &DemandArgs) -> Result<(), CliError> {
     let forms = Forms::new(&args.forms)?;
     let outcomes = args.input.files().read()?;
-    let read: Vec<_> = outcomes.iter().filter_map(Outcome::reading).collect();
-    let demand = Demand::of(&read);
+    let readings: Vec<_> = outcomes.iter().filter_map(Outcome::reading).collect();
+    let demand = Demand::of(&readings);
     let detail = if args.origins { DemandDetail::Origins } else { DemandDetail::Figures };
     let page = pages::demand(&outcomes, &demand, detail);
     forms.write(&page, || plimsoll_report::demand_json(&outcomes, &demand))?;
     // Inputs of benchmarks have results or miss curves in place of a load.
-    let has_other = list_readings(&outcomes)?.iter().any(|one| !one.evidence.is_empty() || !one.curves.is_empty());
+    let has_other =
+        list_readings(&outcomes)?.iter().any(|reading| !reading.evidence.is_empty() || !reading.curves.is_empty());
     if has_other { Ok(()) } else { Ok(check_load(&demand)?) }
 }

@@ -16,9 +16,9 @@ pub fn run(args: &DiagnoseArgs) -> Result<(), CliError> {
     let offer =
         args.on.as_ref().map(|config| Ok::<_, CliError>(read_offers(&args.terms)?.offer(config)?)).transpose()?;
     let outcomes = args.input.files().read()?;
-    let read: Vec<_> = outcomes.iter().filter_map(Outcome::reading).collect();
+    let readings: Vec<_> = outcomes.iter().filter_map(Outcome::reading).collect();
     let options = DiagnoseOptions { on: offer.as_ref(), misses: None };
-    let demand = Demand::of(&read);
+    let demand = Demand::of(&readings);
     let found: Vec<Diagnosis> = demand.subjects.iter().map(|subject| diagnose(subject, &options)).collect();
     let page = plimsoll_report::pages::diagnoses(&outcomes, &demand, &found);
     forms.write(&page, || plimsoll_report::diagnoses_json(&outcomes, &found))?;

@@ -10,7 +10,7 @@ use crate::output::Forms;
 /// Checks the host. Exit code 1 if a necessary check failed or could not be made.
 pub fn run(args: &DoctorArgs) -> Result<(), CliError> {
     let forms = Forms::new(&args.forms)?;
-    let about = |url: &String| Ok(database::connected(url)?.1.about().clone());
+    let about = |url: &String| Ok(database::connect_to(url)?.1.about().clone());
     let databases: Vec<DatabaseAbout> = args.database.iter().map(about).collect::<Result<_, CliError>>()?;
     let checks = plimsoll_measure::examine_host(&args.path, &databases);
     let path = args.path.display().to_string();

@@ -35,7 +35,7 @@ use results::Results;
 /// Parses and runs the jobs, and prints the results.
 pub fn run(args: &FioArgs) -> Result<(), CliError> {
     let read = with_surroundings(&read_variable, |surroundings| command(&args.arguments, surroundings));
-    let command = read.map_err(|faults| refused(&faults))?;
+    let command = read.map_err(|faults| fail_as_fio(&faults))?;
     match &command.flags.question {
         None => {}
         Some(Question::Version) => return output::print((format_version() + "\n").as_bytes()),
@@ -52,7 +52,7 @@ pub fn run(args: &FioArgs) -> Result<(), CliError> {
     if command.flags.parse_only {
         return Ok(());
     }
-    let (mut target, plan) = prepare(&command).map_err(as_fio)?;
+    let (mut target, plan) = prepare(&command).map_err(with_fio_exit_code)?;
     plan.notes.iter().for_each(|note| notes.write(job_note(note)));
     if let Some(doubt) = find_size_doubt(&command) {
         notes.write(doubt);
@@ -93,7 +93,7 @@ pub fn perform(
     console: &mut Console,
 ) -> Result<(JobsOutcome, Vec<JobNote>), CliError> {
     let files = JobFiles::new(&jobs.plan.files, target.meaning, &mut *target.ground, &mut |path, written, size| {
-        console.line(&say!("laying out {path}: {written} of {size}"));
+        console.show_line(&say!("laying out {path}: {written} of {size}"));
         if console.interrupted() { Onward::Break(()) } else { Onward::Continue(()) }
     });
     console.clear();
@@ -168,9 +168,9 @@ fn run_jobs(
     let version = format_version();
     let jobs = PlannedJobs::new(command, plan, target.meaning, &version);
     results.heading(&jobs)?;
-    let mut console = Console::new(false).map_err(|error| CliError::Failed(error.into()))?;
-    let (outcome, remaining) = perform(&jobs, target, &mut results, &mut console).map_err(as_fio)?;
-    outcome.failures.iter().chain(&outcome.log_errors).for_each(say);
+    let mut console = Console::new(false)?;
+    let (outcome, remaining) = perform(&jobs, target, &mut results, &mut console).map_err(with_fio_exit_code)?;
+    outcome.failures.iter().chain(&outcome.log_errors).for_each(print_error);
     results.report(&outcome.report)?;
     let findings = target.ground.findings();
     findings.iter().map(plimsoll_record::Finding::text).for_each(|text| notes.write(text));
@@ -196,21 +196,21 @@ pub fn format_version() -> String {
 }
 
 /// Exit code 1 for usage errors, as in fio.
-fn as_fio(trouble: CliError) -> CliError {
-    match trouble {
-        CliError::Usage(text) => refused(&[text]),
+fn with_fio_exit_code(error: CliError) -> CliError {
+    match error {
+        CliError::Usage(text) => fail_as_fio(&[text]),
         other => other,
     }
 }
 
 /// Prints each message and fails with exit code 1, as fio does.
-fn refused(messages: &[impl std::fmt::Display]) -> CliError {
-    messages.iter().for_each(say);
+fn fail_as_fio(messages: &[impl std::fmt::Display]) -> CliError {
+    messages.iter().for_each(print_error);
     CliError::Ended(1)
 }
 
 /// Prints a line on standard error.
-fn say(text: impl std::fmt::Display) {
+fn print_error(text: impl std::fmt::Display) {
     // Nothing can be reported if standard error is closed.
     let _ = writeln!(std::io::stderr(), "plimsoll: {text}");
 }

@@ -83,7 +83,7 @@ fn write(
             "plimsoll fit --output FILE.toml; plimsoll simulate FILE.toml".to_owned(),
         ),
         Some(path) => {
-            put(path, plimsoll_report::product_file(&args.name, source, fitted, crate::CREATED_BY).as_bytes())?;
+            put(path, plimsoll_report::product_file(&args.name, source, fitted, crate::PROGRAM).as_bytes())?;
             (say!("Written to {}", path.display()), format!("plimsoll simulate {}", path.display()))
         }
     });

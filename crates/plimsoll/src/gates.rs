@@ -29,11 +29,11 @@ pub fn decide<T>(
     results: &[(String, T)],
     judge: impl Fn(&Gate, &T) -> GateOutcome,
 ) -> Result<(), CliError> {
-    decide_beside(gates, results, judge, None)
+    decide_with_shortfall(gates, results, judge, None)
 }
 
-/// The same for a result that falls short by itself.
-pub fn decide_beside<T>(
+/// The same with a shortfall of the result, which counts like a condition.
+pub fn decide_with_shortfall<T>(
     gates: &GateArgs,
     results: &[(String, T)],
     judge: impl Fn(&Gate, &T) -> GateOutcome,

@@ -1,4 +1,4 @@
-//! The guides of `docs/`, which an installed program has no files of.
+//! The guides of `docs/`, embedded in the program.
 
 /// Name and Markdown text of each guide.
 macro_rules! guides {

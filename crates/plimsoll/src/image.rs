@@ -101,7 +101,7 @@ impl UnboundServer {
         let command = command.map(|(command, variables)| ServedCommand::start(command, &variables, handle)).transpose();
         let command = command.context("starting /bin/sh")?;
         if let Some(addresses) = addresses {
-            print(greeting(&self.description, self.access, addresses).as_bytes())?;
+            print(format_greeting(&self.description, self.access, addresses).as_bytes())?;
         }
         notify_systemd(News::Ready(&self.description));
         // Set last, so that previously started threads and commands do not inherit it.
@@ -117,7 +117,7 @@ impl UnboundServer {
         let fidelity = self.server.volumes().0.fidelity(Export(0));
         if let Some(fidelity) = fidelity.filter(|fidelity| fidelity.lateness().count > 0) {
             // Nothing can be reported if standard error is closed.
-            let _ = std::io::stderr().write_all(faithfulness(fidelity).as_bytes());
+            let _ = std::io::stderr().write_all(describe_fidelity(fidelity).as_bytes());
         }
         Ok(())
     }
@@ -154,14 +154,16 @@ fn stop_at_signals(handle: Handle) -> Result<(), CliError> {
 }
 
 /// Fidelity of the replies to the model.
-fn faithfulness(fidelity: &Fidelity) -> String {
-    let (faithful, not) = fidelity.counted();
+fn describe_fidelity(fidelity: &Fidelity) -> String {
+    let (faithful, unfaithful) = fidelity.counted();
     let late = |share| fidelity.lateness().quantile(share).unwrap_or(Span::ZERO);
     let (p50, p99) = (late(0.5), late(0.99));
-    say!("plimsoll: replies followed the model for {faithful} s, not for {not} s; lateness p50 {p50}, p99 {p99}\n")
+    say!(
+        "plimsoll: replies followed the model for {faithful} s, not for {unfaithful} s; lateness p50 {p50}, p99 {p99}\n"
+    )
 }
 
-fn greeting(image: &str, access: VolumeAccess, addresses: &[impl Display]) -> String {
+fn format_greeting(image: &str, access: VolumeAccess, addresses: &[impl Display]) -> String {
     let access = if access == VolumeAccess::ReadOnly { label!(", read-only") } else { "" };
     let mut text = say!("Serving {image}{access}\n");
     for address in addresses {

@@ -44,10 +44,10 @@ pub fn run(args: &IscsiArgs) -> Result<(), CliError> {
     };
     let targets = Targets::new(settings);
     let blocks = Blocks { preferred: args.physical_block.get() as u32, ..Blocks::default() };
-    let mut served = UnboundServer::open(&args.image, "", blocks)?;
-    for (place, Listening { socket, place: at, .. }) in (0..).zip(listening) {
-        let service = SocketProtocol::Iscsi(targets.at_portal(place));
-        served.server.listen_for(socket, service).with_context(|| say!("listening at {at}"))?;
+    let mut server = UnboundServer::open(&args.image, "", blocks)?;
+    for (index, Listening { socket, place, .. }) in (0..).zip(listening) {
+        let service = SocketProtocol::Iscsi(targets.at_portal(index));
+        server.server.listen_for(socket, service).with_context(|| say!("listening at {place}"))?;
     }
     let addresses: Vec<UnitUrl<'_>> = addresses.iter().map(|portal| UnitUrl { portal, target: &args.target }).collect();
     let command = args.run.as_deref().map(|command| {
@@ -58,7 +58,7 @@ pub fn run(args: &IscsiArgs) -> Result<(), CliError> {
         (command, variables)
     });
     let greets = command.is_none();
-    served.run(command, greets.then_some(&addresses[..]))
+    server.run(command, greets.then_some(&addresses[..]))
 }
 
 /// The sockets of a service manager, or those of the portals.
@@ -71,7 +71,7 @@ fn listen(args: &IscsiArgs) -> Result<Vec<Listening>, CliError> {
         return Err(CliError::usage(label!("the sockets were made by the service manager: leave out --portal")));
     }
     let port = if args.run.is_some() { 0 } else { PORT };
-    let usual = [ListenAddress::Tcp { host: "127.0.0.1".to_owned(), port }];
-    let places = if args.portal.is_empty() { &usual[..] } else { &args.portal };
+    let default_place = [ListenAddress::Tcp { host: "127.0.0.1".to_owned(), port }];
+    let places = if args.portal.is_empty() { &default_place[..] } else { &args.portal };
     portals::listen(places)
 }

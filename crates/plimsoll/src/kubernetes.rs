@@ -6,7 +6,7 @@ use plimsoll_report::{ClaimJob, claim_job, claim_job_name};
 use crate::args::{ClaimJobArgs, ClaimRunArgs, KubernetesArgs, KubernetesCommand};
 use crate::cli_error::CliError;
 use crate::measure::keep_and_write;
-use crate::output::{Outputs, ended, print};
+use crate::output::{Outputs, check_end, print};
 
 pub fn run(args: &KubernetesArgs) -> Result<(), CliError> {
     match &args.command {
@@ -35,6 +35,6 @@ fn collect(args: &ClaimRunArgs) -> Result<(), CliError> {
         None => args.claim.clone(),
     };
     let saved = keep_and_write(&curve, Some(&RunLabel::of_name(&args.claim)), &outputs)?;
-    ended(curve.ended)?;
+    check_end(curve.ended)?;
     saved
 }

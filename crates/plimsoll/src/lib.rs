@@ -66,8 +66,8 @@ use plimsoll_language::label;
 use crate::args::{Cli, Command};
 use crate::cli_error::CliError;
 
-/// Program and version, as in run files.
-pub(crate) const CREATED_BY: &str = concat!("plimsoll ", env!("CARGO_PKG_VERSION"));
+/// Program and version in run files.
+pub(crate) const PROGRAM: &str = concat!("plimsoll ", env!("CARGO_PKG_VERSION"));
 
 /// The path of this program, for child processes.
 pub(crate) fn own_program() -> Result<PathBuf, CliError> {
@@ -133,7 +133,7 @@ pub fn main() -> ExitCode {
         Command::Guide { name } => output::print(guide::text(name.as_deref()).as_bytes()),
         Command::Presets { name, forms } => show::presets(name.as_deref(), &forms),
         Command::Generate { document, name } => {
-            generate::generated(document, name.as_deref()).and_then(|text| output::print(&text))
+            generate::generate_document(document, name.as_deref()).and_then(|text| output::print(&text))
         }
     };
     match done {

@@ -13,11 +13,11 @@ use crate::output::Forms;
 use crate::store;
 
 /// Maximum number of products in a list.
-const MAX: usize = 12;
+const MAX_PRODUCTS: usize = 12;
 /// Maximum number at the end of a measurement.
 const MAX_SHORT: usize = 4;
 /// Maximum number of similar products.
-const MAX_RESEMBLING: usize = 3;
+const MAX_SIMILAR: usize = 3;
 
 /// Matches a run, or a required rate without a run, against the catalogue.
 pub fn run(args: &MatchArgs) -> Result<(), CliError> {
@@ -30,7 +30,7 @@ pub fn run(args: &MatchArgs) -> Result<(), CliError> {
         && !store::runs().has_curve()
         && let Some((need, preset)) = request.of_preset()?
     {
-        let matches = matching(&offers.catalogue, &need, &offers.ranking_terms()?, MAX);
+        let matches = matching(&offers.catalogue, &need, &offers.ranking_terms()?, MAX_PRODUCTS);
         let mut page = pages::matches(&need, &matches, &[], detail);
         if let Some(headline) = &mut page.headline {
             headline.cautions.insert(0, plimsoll_report::words::load_of_preset(preset, &need.ask()));
@@ -40,7 +40,7 @@ pub fn run(args: &MatchArgs) -> Result<(), CliError> {
     }
     let mut curve = store::runs().load_generated(args.run.as_deref())?;
     let need = request.of_run(&mut curve)?;
-    let (matches, resemblances) = find(&offers, &curve, &need, MAX)?;
+    let (matches, resemblances) = find(&offers, &curve, &need, MAX_PRODUCTS)?;
     let mut page = pages::matches(&need, &matches, &resemblances, detail);
     let file = store::file_of(args.run.as_deref());
     page.subject.push(plimsoll_report::words::run(&curve, file));
@@ -55,7 +55,7 @@ pub fn run(args: &MatchArgs) -> Result<(), CliError> {
 }
 
 /// Summary at the end of a measurement; `None` without a load line.
-pub fn short(curve: &Curve) -> Option<Page> {
+pub fn summarise(curve: &Curve) -> Option<Page> {
     let offers = read_offers(&crate::args::TermsArgs::default()).ok()?;
     let need = Need::of(curve, curve.subject.size)?;
     let (matches, resemblances) = find(&offers, curve, &need, MAX_SHORT).ok()?;
@@ -65,6 +65,6 @@ pub fn short(curve: &Curve) -> Option<Page> {
 fn find(offers: &Offers, curve: &Curve, need: &Need, max: usize) -> Result<(Matches, Vec<Resemblance>), CliError> {
     let terms = offers.ranking_terms()?;
     let matches = matching(&offers.catalogue, need, &terms, max);
-    let resemblances = resembling(&offers.catalogue, curve, curve.subject.size, &terms, MAX_RESEMBLING);
+    let resemblances = resembling(&offers.catalogue, curve, curve.subject.size, &terms, MAX_SIMILAR);
     Ok((matches, resemblances))
 }

@@ -15,7 +15,7 @@ use crate::args::MeasureCommand;
 use crate::cli_error::CliError;
 use crate::console::Console;
 use crate::otlp::send_metrics;
-use crate::output::{Outputs, ended, print_run_file};
+use crate::output::{Outputs, check_end, print_run_file};
 use crate::volumes::home::find_volume;
 use crate::{gates, matching, store};
 use plimsoll_service::OtlpEndpoint;
@@ -27,13 +27,13 @@ pub fn run(args: &MeasureCommand) -> Result<(), CliError> {
     }
     let (curve, saved, exported) = gates::guard(&args.gates, || {
         let outputs = Outputs::of_measurement(args)?;
-        outputs.spare(&args.path)?;
-        let mut console = Console::new(args.output.quiet).map_err(|error| CliError::Failed(error.into()))?;
+        outputs.check_overwrite(&args.path)?;
+        let mut console = Console::new(args.output.quiet)?;
         let curve = measure(args.request(), std::env::args().collect(), &mut console)?;
         let saved = keep_and_write(&curve, args.label.as_ref(), &outputs)?;
         let export = |endpoint: &OtlpEndpoint| send_metrics(endpoint, &run_metrics(&curve), jiff::Timestamp::now());
         let exported = args.otlp.as_ref().map_or(Ok(()), export);
-        ended(curve.ended)?;
+        check_end(curve.ended)?;
         Ok((curve, saved, exported))
     })?;
     gates::decide(&args.gates, &[(curve.subject.name.clone(), curve)], Gate::judge_curve)?;
@@ -46,10 +46,10 @@ pub fn keep_and_write(
     label: Option<&RunLabel>,
     outputs: &Outputs,
 ) -> Result<Result<(), CliError>, CliError> {
-    let retained = outputs.keep(|| store::runs().keep(curve, label));
+    let stored = outputs.keep(|| store::runs().keep(curve, label));
     outputs.write_curves(std::slice::from_ref(curve))?;
-    outputs.print_detail(|| matching::short(curve))?;
-    Ok(print_run_file(retained, outputs))
+    outputs.print_detail(|| matching::summarise(curve))?;
+    Ok(print_run_file(stored, outputs))
 }
 
 /// Measures the target of a request, and keeps the run. Returns its file.
@@ -68,7 +68,7 @@ fn measure(request: MeasurementRequest, command: Vec<String>, console: &mut Cons
 
 pub fn run_context(command: Vec<String>) -> RunContext<'static> {
     RunContext {
-        made_by: crate::CREATED_BY,
+        made_by: crate::PROGRAM,
         command,
         earlier_objective: &|subject, streams| store::runs().chosen_objective(subject, streams),
         find_volume: &find_volume,

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use plimsoll_catalogue::{Date, PriceTerms};
 use plimsoll_language::say;
-use plimsoll_measure::{OfferSources, Offers};
+use plimsoll_measure::{OfferSources, Offers, date_of};
 
 use crate::args::TermsArgs;
 use crate::cli_error::CliError;
@@ -17,7 +17,7 @@ pub const PRICES_VARIABLE: &str = "PLIMSOLL_PRICES";
 
 /// Reads the offers under the terms of the flags.
 pub fn read_offers(args: &TermsArgs) -> Result<Offers, CliError> {
-    let as_of = args.as_of.unwrap_or_else(present_date);
+    let as_of = args.as_of.unwrap_or_else(current_date);
     Ok(Offers::read(OfferSources {
         products: products_folder(args)?,
         prices: prices_folder(),
@@ -35,8 +35,8 @@ fn products_folder(args: &TermsArgs) -> Result<Option<PathBuf>, CliError> {
         return Ok(Some(folder.clone()));
     }
     let named = std::env::var_os(PRODUCTS_VARIABLE).map(PathBuf::from);
-    let usual = config_folder().map(|config| config.join("products"));
-    Ok(named.or(usual).filter(|folder| folder.is_dir()))
+    let default_folder = config_folder().map(|config| config.join("products"));
+    Ok(named.or(default_folder).filter(|folder| folder.is_dir()))
 }
 
 /// `PLIMSOLL_PRICES`, or `plimsoll/prices` in the user's configuration directory (XDG base directories).
@@ -44,7 +44,7 @@ pub fn prices_folder() -> Option<PathBuf> {
     std::env::var_os(PRICES_VARIABLE).map(PathBuf::from).or_else(|| Some(config_folder()?.join("prices")))
 }
 
-pub fn present_date() -> Date {
-    let today = jiff::Zoned::now().date();
-    Date::day(today.year().unsigned_abs(), today.month().unsigned_abs(), today.day().unsigned_abs())
+/// The date in the time zone of this host.
+pub fn current_date() -> Date {
+    date_of(&jiff::Zoned::now())
 }

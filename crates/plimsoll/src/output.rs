@@ -58,8 +58,8 @@ impl Forms {
         }
     }
 
-    /// JSON and CSV are interfaces for programs. A result is built once for all forms: beside a page or text, its sentences
-    /// in JSON are in the language of the reader. CSV is made from a page.
+    /// JSON and CSV are interfaces for programs. A result is built once for all forms: with a page or text, sentences in
+    /// JSON are in the language of the reader. CSV is made from a page.
     fn set_language(&self) {
         let [html, markdown, csv] = &self.pages;
         let is_text = !self.is_quiet && !self.files().any(|path| is_standard_output(path));
@@ -144,8 +144,8 @@ impl Forms {
 
     /// Prints a message, unless quiet or a form uses standard output.
     pub fn print(&self, text: &str) -> Result<(), CliError> {
-        let is_taken = self.files().any(|path| is_standard_output(path));
-        if self.is_quiet || is_taken { Ok(()) } else { print(text.as_bytes()) }
+        let uses_standard_output = self.files().any(|path| is_standard_output(path));
+        if self.is_quiet || uses_standard_output { Ok(()) } else { print(text.as_bytes()) }
     }
 }
 
@@ -203,7 +203,7 @@ impl Outputs {
     }
 
     /// Fails if a result would overwrite the measured target.
-    pub fn spare(&self, measured: &Path) -> Result<(), CliError> {
+    pub fn check_overwrite(&self, measured: &Path) -> Result<(), CliError> {
         let measured = measured.canonicalize().ok();
         let same = |path: &&PathBuf| path.canonicalize().ok().is_some_and(|path| Some(path) == measured);
         match self.forms.files().find(same) {
@@ -215,7 +215,7 @@ impl Outputs {
     }
 
     /// Fails if there are several runs for a form of a single run.
-    pub fn fit(&self, runs: usize) -> Result<(), CliError> {
+    pub fn check_run_count(&self, runs: usize) -> Result<(), CliError> {
         if runs > 1 && self.forms.json.is_some() {
             return Err(CliError::usage(label!(
                 "--json supports a single run: use --html, --markdown or --csv for several"
@@ -227,7 +227,7 @@ impl Outputs {
     /// Prints a page that completes a detailed text.
     pub fn print_detail(&self, page: impl FnOnce() -> Option<Page>) -> Result<(), CliError> {
         match self.forms.is_detailed.then(page).flatten() {
-            Some(page) => self.print(&format!("\n{}", plimsoll_report::page_text(&page, &self.forms.style))),
+            Some(page) => self.forms.print(&format!("\n{}", plimsoll_report::page_text(&page, &self.forms.style))),
             None => Ok(()),
         }
     }
@@ -282,35 +282,30 @@ impl Outputs {
         let json = || suites.first().map(plimsoll_report::suite_json).unwrap_or_default();
         self.write_run(&pages::suites(suites), suites.iter().any(|suite| suite.started.is_some()), json)
     }
-
-    /// Prints text, unless quiet or standard output is used by a form.
-    pub fn print(&self, text: &str) -> Result<(), CliError> {
-        self.forms.print(text)
-    }
 }
 
 /// Completes a suite: storage and output.
 pub fn finish_suite(suite: &mut SuiteRun, snapshots: Option<Snapshots>, outputs: &Outputs) -> Result<(), CliError> {
     let is_real = suite.started.is_some();
-    let retained = is_real.then(|| store::runs().keep_suite(suite, snapshots));
+    let stored = is_real.then(|| store::runs().keep_suite(suite, snapshots));
     outputs.write_suites(std::slice::from_ref(suite))?;
-    let saved = print_run_file(retained, outputs);
-    ended(suite.ended)?;
+    let saved = print_run_file(stored, outputs);
+    check_end(suite.ended)?;
     saved
 }
 
 /// Prints where a result was kept, or why it was not, which is an error after all output.
-pub fn print_run_file(retained: Option<Result<PathBuf, MeasureError>>, outputs: &Outputs) -> Result<(), CliError> {
-    match retained {
+pub fn print_run_file(stored: Option<Result<PathBuf, MeasureError>>, outputs: &Outputs) -> Result<(), CliError> {
+    match stored {
         None => Ok(()),
-        Some(Ok(path)) => outputs.print(&say!("Kept as {}\n", path.display())),
+        Some(Ok(path)) => outputs.forms.print(&say!("Kept as {}\n", path.display())),
         Some(Err(error)) => Err(outputs.report_unsaved(error)),
     }
 }
 
 /// Exit status of a command with this end of its measurement.
-pub fn ended(ended: EndReason) -> Result<(), CliError> {
-    match ended {
+pub fn check_end(end: EndReason) -> Result<(), CliError> {
+    match end {
         EndReason::Complete => Ok(()),
         EndReason::Interrupted => Err(CliError::Interrupted),
         EndReason::Failed => Err(CliError::Failed(anyhow::anyhow!(say!(
@@ -340,7 +335,7 @@ pub fn print(bytes: &[u8]) -> Result<(), CliError> {
 /// Style of text on standard output.
 pub fn style(no_color: bool) -> TextStyle {
     let terminal = std::io::stdout().is_terminal();
-    let unwanted = no_color
+    let is_disabled = no_color
         || std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty())
         || std::env::var_os("TERM").is_some_and(|terminal| terminal == "dumb");
     let locale =
@@ -351,7 +346,7 @@ pub fn style(no_color: bool) -> TextStyle {
     let columns = columns.or_else(window).filter(|columns| *columns > 0);
     TextStyle {
         lines: TextStyle::default().lines,
-        color: if terminal && !unwanted { Color::Ansi } else { Color::Plain },
+        color: if terminal && !is_disabled { Color::Ansi } else { Color::Plain },
         width: columns.unwrap_or(100).clamp(40, 240),
         unicode: if utf8 || Language::current() == Language::Japanese { Charset::Unicode } else { Charset::Ascii },
     }

@@ -11,7 +11,7 @@ use crate::args::ChapArgs;
 use crate::cli_error::CliError;
 
 /// Minimum bytes of a secret (RFC 7143, 12.1.1).
-const SECRET_MIN: usize = 12;
+const MIN_SECRET_BYTES: usize = 12;
 
 /// Listens at the addresses of portals.
 pub fn listen(places: &[ListenAddress]) -> Result<Vec<Listening>, CliError> {
@@ -38,12 +38,12 @@ pub fn chap(args: &ChapArgs) -> Result<Option<Chap>, CliError> {
 
 fn credentials(name: Option<&str>, file: Option<&Path>) -> Result<Option<Credentials>, CliError> {
     let (Some(name), Some(file)) = (name, file) else { return Ok(None) };
-    let displayed = file.display();
+    let path = file.display();
     check_private(file).map_err(|error| CliError::usage(error.to_string()))?;
-    let content = std::fs::read(file).map_err(|error| CliError::usage(format!("{displayed}: {error}")))?;
+    let content = std::fs::read(file).map_err(|error| CliError::usage(format!("{path}: {error}")))?;
     let secret = content.trim_ascii_end().to_vec();
-    if secret.len() < SECRET_MIN {
-        return Err(CliError::usage(say!("{displayed}: a secret has at least {SECRET_MIN} bytes")));
+    if secret.len() < MIN_SECRET_BYTES {
+        return Err(CliError::usage(say!("{path}: a secret has at least {MIN_SECRET_BYTES} bytes")));
     }
     Ok(Some(Credentials { name: name.to_owned(), secret }))
 }

@@ -1,4 +1,4 @@
-//! `plimsoll prices`: lists what has prices, and imports the price lists of clouds into the user's directory.
+//! `plimsoll prices`: lists regions and dates of prices, and imports price lists of clouds into the user's directory.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader};
@@ -7,12 +7,12 @@ use std::time::SystemTime;
 
 use plimsoll_catalogue::{Date, PriceListFile, PriceListImport, read_price_list};
 use plimsoll_language::say;
-use plimsoll_measure::merge_prices;
+use plimsoll_measure::{date_of, merge_prices};
 use plimsoll_report::{pages, prices_json};
 
 use crate::args::{PricesArgs, PricesCommand};
 use crate::cli_error::CliError;
-use crate::offers::{PRICES_VARIABLE, present_date, prices_folder, read_offers};
+use crate::offers::{PRICES_VARIABLE, current_date, prices_folder, read_offers};
 use crate::output::Forms;
 
 /// Bytes read at once from a price list.
@@ -30,7 +30,7 @@ pub fn run(args: &PricesArgs) -> Result<(), CliError> {
     forms.write(&pages::prices(&catalogue, &imports, &folder), || prices_json(&catalogue, &imports, &folder))
 }
 
-/// Reads all files before any is stored: a refused one leaves the prices as they were.
+/// Reads all files before any is stored, so that a refused file changes no prices.
 fn import(
     args: &PricesArgs,
     files: &[PathBuf],
@@ -44,15 +44,15 @@ fn import(
     for path in files {
         let refused = |why: &dyn std::fmt::Display| CliError::usage(format!("{}: {why}", path.display()));
         let (from, modified): (Box<dyn BufRead>, _) = if path == Path::new("-") {
-            (Box::new(std::io::stdin().lock()), present_date())
+            (Box::new(std::io::stdin().lock()), current_date())
         } else {
             let file = File::open(path).map_err(|error| refused(&error))?;
             let modified =
-                file.metadata().and_then(|metadata| metadata.modified()).map_or_else(|_| present_date(), day_of);
+                file.metadata().and_then(|metadata| metadata.modified()).map_or_else(|_| current_date(), day_of);
             (Box::new(BufReader::with_capacity(BUFFER_BYTES, file)), modified)
         };
         let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned();
-        let file = PriceListFile { name: name.clone(), date: date.unwrap_or(modified), imported: present_date() };
+        let file = PriceListFile { name: name.clone(), date: date.unwrap_or(modified), imported: current_date() };
         imports.push((name, read_price_list(from, &meters, &file).map_err(|why| refused(&why))?));
     }
     for prices in imports.iter().flat_map(|(_, import)| &import.prices) {
@@ -62,9 +62,6 @@ fn import(
 }
 
 fn day_of(time: SystemTime) -> Date {
-    let day = jiff::Timestamp::try_from(time).map(|time| time.to_zoned(jiff::tz::TimeZone::system()).date());
-    day.map_or_else(
-        |_| present_date(),
-        |day| Date::day(day.year().unsigned_abs(), day.month().unsigned_abs(), day.day().unsigned_abs()),
-    )
+    let time = jiff::Timestamp::try_from(time).map(|time| time.to_zoned(jiff::tz::TimeZone::system()));
+    time.map_or_else(|_| current_date(), |time| date_of(&time))
 }

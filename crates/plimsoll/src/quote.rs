@@ -13,7 +13,7 @@ use crate::offers::read_offers;
 use crate::output::Forms;
 
 /// Minimum block size.
-const LEAST_BLOCK: Bytes = Bytes::new(512);
+const MIN_BLOCK: Bytes = Bytes::new(512);
 
 pub fn run(args: &QuoteArgs) -> Result<(), CliError> {
     let quotes = gates::guard(&args.gates, || show_quotes(args))?;
@@ -28,7 +28,7 @@ fn show_quotes(args: &QuoteArgs) -> Result<Vec<Quote>, CliError> {
     let mut offers = read_offers(&args.terms)?;
     let Percent(reads) = args.reads;
     let ask = plimsoll_catalogue::Ask { block: args.block_size, reads, sequential: args.sequential };
-    if ask.block < LEAST_BLOCK {
+    if ask.block < MIN_BLOCK {
         return Err(CliError::usage(say!(
             "--block-size: {} is too small: use at least 512B, with a unit, such as 16KiB",
             ask.block

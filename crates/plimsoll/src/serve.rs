@@ -1,4 +1,4 @@
-//! `plimsoll serve`: one process that serves the volumes of one data directory, until it is told to stop.
+//! `plimsoll serve`: serves the volumes of a data directory until a signal.
 
 mod clouds;
 mod socket_activation;
@@ -33,13 +33,13 @@ use crate::signals::SignalWait;
 use crate::volumes::home;
 use crate::web_console;
 
-/// How long the floor is measured.
-const FLOOR: Span = Span::from_millis(500);
+/// Duration of the measurement of the floor.
+const FLOOR_DURATION: Span = Span::from_millis(500);
 
 /// Serves until a signal.
 pub fn run(args: &ServeArgs) -> Result<(), CliError> {
     log::install(args.log_format);
-    // Not permitted in some containers; the present limit holds then.
+    // Not permitted in some containers; the current limit applies then.
     let _ = plimsoll_front::descriptors::raise_limit();
     let stop = SignalWait::new(&[SIGINT, SIGTERM]).context(label!("waiting for signals"))?;
     let directory = args.directory.clone().map_or_else(home::directory, Ok)?;
@@ -61,11 +61,11 @@ pub fn run(args: &ServeArgs) -> Result<(), CliError> {
     let reattach = args.reattach;
     let console = listener.map(|listener| web_console::build_options(listener, &service, products, &directory));
     let work = move || {
-        serve_until_signal(&Closing(service), entrances, clouds, recordings.as_deref(), reattach, &stop, console)
+        serve_until_signal(&ServiceGuard(service), entrances, clouds, recordings.as_deref(), reattach, &stop, console)
     };
     let control =
         std::thread::Builder::new().name("control".into()).spawn(work).context(label!("starting a thread"))?;
-    // The ring stays on this thread, as its buffers do; those that were started before have no priority.
+    // The ring and its buffers stay on this thread. Threads that were started before have no priority.
     if args.rt {
         plimsoll_device::realtime().map_err(CliError::usage)?;
     }
@@ -84,7 +84,9 @@ pub fn measure_floor(realtime: bool) -> Result<plimsoll_front::Floor, CliError> 
         if realtime {
             plimsoll_device::realtime().map_err(CliError::usage)?;
         }
-        Ok::<_, CliError>(plimsoll_front::Floor::measure(FLOOR).context(label!("measuring the floor of this host"))?)
+        Ok::<_, CliError>(
+            plimsoll_front::Floor::measure(FLOOR_DURATION).context(label!("measuring the floor of this host"))?,
+        )
     });
     measured.join().map_err(|_| anyhow::anyhow!(say!("measuring the floor broke off: see above")))?
 }
@@ -95,7 +97,7 @@ fn remeasure(realtime: bool) -> Option<Floor> {
 
 /// Opens the control, notifies the service manager, and waits for the end.
 fn serve_until_signal(
-    Closing(service): &Closing,
+    ServiceGuard(service): &ServiceGuard,
     entrances: Vec<Entrance>,
     clouds: Clouds,
     recordings: Option<&Path>,
@@ -114,7 +116,7 @@ fn serve_until_signal(
     let volumes = service.list().map_err(|refusal| anyhow::anyhow!(refusal))?.len();
     let console = console.map(WebConsole::open).transpose().context(label!("opening the web console"))?;
     let url = console.as_ref().map(WebConsole::url).transpose().context(label!("opening the web console"))?;
-    print(greeting(&about, volumes, &controls, planes.places(), url).as_bytes())?;
+    print(format_greeting(&about, volumes, &controls, planes.places(), url).as_bytes())?;
     let listeners = [about.listens.clone(), about.iscsi.clone(), controls.iter().map(ToString::to_string).collect()];
     let listeners = listeners.concat().join(" ");
     tracing::info!(volumes, directory = about.directory, made_by = about.made_by, listeners, "serving");
@@ -142,7 +144,7 @@ fn control_client(controls: &[ListenAddress]) -> Option<Client> {
     socket.and_then(|socket| Client::new(ControlAddress::Unix(socket), None).ok())
 }
 
-/// Attaches again what an earlier run left attached. One that fails stays as it is.
+/// Reattaches the volumes that an earlier run left attached. A volume that fails is unchanged.
 fn reattach_all(service: &Service, controls: &[ListenAddress]) {
     let Some(client) = control_client(controls) else {
         tracing::warn!("--reattach needs a control socket: use --control PATH");
@@ -154,7 +156,7 @@ fn reattach_all(service: &Service, controls: &[ListenAddress]) {
             Ok(attachment) => {
                 tracing::info!(volume = volume.name, place = words::format_device(&attachment), "reattached");
             }
-            Err(trouble) => tracing::error!(volume = volume.name, reason = %trouble, "not reattached"),
+            Err(error) => tracing::error!(volume = volume.name, reason = %error, "not reattached"),
         }
     }
 }
@@ -170,10 +172,10 @@ fn record_all(service: &Service, folder: &Path) -> Result<(), CliError> {
     Ok(())
 }
 
-/// A service that ends when this is dropped, however that comes: the ring would go on otherwise.
-struct Closing(Service);
+/// Closes the service on drop, also after an error or a panic: the ring would run on otherwise.
+struct ServiceGuard(Service);
 
-impl Drop for Closing {
+impl Drop for ServiceGuard {
     fn drop(&mut self) {
         self.0.close();
     }
@@ -195,12 +197,12 @@ fn build_options(args: &ServeArgs, directory: &Path, listens: Vec<String>) -> Re
         level_changes: if args.cloud.online_uhp { LevelChanges::Online } else { LevelChanges::Detached },
         durability: if args.durability.durable_writes { Durability::Changes } else { Durability::Flushes },
         commit_interval: args.durability.commit_interval.0,
-        made_by: crate::CREATED_BY.into(),
+        made_by: crate::PROGRAM.into(),
     })
 }
 
 /// Startup message.
-fn greeting(
+fn format_greeting(
     about: &About,
     volumes: usize,
     controls: &[ListenAddress],
@@ -226,7 +228,7 @@ fn greeting(
     facts.extend([
         (label!("floor"), words::floor(&about.floor)),
         (label!("time"), time),
-        (label!("next"), next(about)),
+        (label!("next"), next_command(about)),
     ]);
     let title = say!("Serving {volumes} of {}", about.directory);
     let facts = plimsoll_report::page_text(&Page::of_facts(title.clone(), title, facts), &output::style(false));
@@ -236,9 +238,9 @@ fn greeting(
 }
 
 /// The command that makes a volume here.
-fn next(about: &About) -> String {
-    let usual = home::directory().is_ok_and(|usual| usual == Path::new(&about.directory));
-    let service = if usual { String::new() } else { format!(" --service {}", about.directory) };
+fn next_command(about: &About) -> String {
+    let is_default = home::directory().is_ok_and(|directory| directory == Path::new(&about.directory));
+    let service = if is_default { String::new() } else { format!(" --service {}", about.directory) };
     format!("plimsoll volume{service} create NAME --like oci:50GB@0vpu")
 }
 

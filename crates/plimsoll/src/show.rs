@@ -21,8 +21,8 @@ pub fn report(args: &Report) -> Result<(), CliError> {
     let names = if args.runs.is_empty() { &last[..] } else { &args.runs };
     let (mut curves, mut suites) = (Vec::new(), Vec::new());
     for name in names {
-        for retained in store::runs().load_any(name)? {
-            match retained {
+        for run in store::runs().load_any(name)? {
+            match run {
                 StoredRun::Curve(curve) => curves.push(*curve),
                 StoredRun::Suite(suite) => suites.push(*suite),
             }
@@ -32,10 +32,10 @@ pub fn report(args: &Report) -> Result<(), CliError> {
         if !curves.is_empty() {
             return Err(CliError::usage(label!("suites and curves cannot be in the same report: use one kind")));
         }
-        outputs.fit(suites.len())?;
+        outputs.check_run_count(suites.len())?;
         return outputs.write_suites(&suites);
     }
-    outputs.fit(curves.len())?;
+    outputs.check_run_count(curves.len())?;
     if curves.len() > 1 && curves.iter().all(|curve| curve.conditions.objective.is_none()) {
         share_objective(&mut curves);
     }
@@ -58,7 +58,7 @@ pub fn manage_runs(args: &RunsArgs) -> Result<(), CliError> {
 }
 
 fn list_runs(forms: &Forms) -> Result<(), CliError> {
-    let of = |path: &PathBuf| {
+    let describe = |path: &PathBuf| {
         let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         match load_run_file(path) {
             Ok(StoredRun::Curve(curve)) => KeptRun::of_curve(name, &curve),
@@ -66,7 +66,7 @@ fn list_runs(forms: &Forms) -> Result<(), CliError> {
             Err(_) => KeptRun { name, result: label!("no load line").to_owned(), iops: None, objective: None },
         }
     };
-    let runs: Vec<KeptRun> = store::runs().list().iter().map(of).collect();
+    let runs: Vec<KeptRun> = store::runs().list().iter().map(describe).collect();
     forms.write(&pages::runs(&runs), || plimsoll_report::runs_json(&runs))
 }
 

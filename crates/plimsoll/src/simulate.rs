@@ -12,7 +12,7 @@ use crate::console::Console;
 use crate::gates;
 use crate::measure::run_context;
 use crate::offers::read_offers;
-use crate::output::{Outputs, ended};
+use crate::output::{Outputs, check_end};
 
 pub fn run(args: &Simulate) -> Result<(), CliError> {
     let curves = gates::guard(&args.gates, || simulate(args))?;
@@ -23,14 +23,14 @@ pub fn run(args: &Simulate) -> Result<(), CliError> {
 /// Simulates the models in sequence.
 fn simulate(args: &Simulate) -> Result<Vec<Curve>, CliError> {
     let outputs = Outputs::new(&args.output)?;
-    outputs.fit(args.models.len())?;
+    outputs.check_run_count(args.models.len())?;
     let mut offers = read_offers(&args.terms)?;
     let models: Result<Vec<NamedModel>, CliError> =
         args.models.iter().map(|text| read_model(text, || Ok::<_, CliError>(&mut offers))).collect();
     let models = models?;
     let price = |model: &NamedModel| model.offer.as_ref().and_then(|offer| offers.price_of(offer));
     let prices: Vec<Option<Price>> = models.iter().map(price).collect();
-    let mut console = Console::new(args.output.quiet).map_err(|error| CliError::Failed(error.into()))?;
+    let mut console = Console::new(args.output.quiet)?;
     let context = run_context(std::env::args().collect());
     let curves = plimsoll_measure::simulate(&models, &args.request(), &context, &mut console)?;
     finish(curves, &prices, &outputs)
@@ -50,6 +50,6 @@ fn finish(curves: Vec<Curve>, prices: &[Option<Price>], outputs: &Outputs) -> Re
         sheet.price.clone_from(price);
     }
     outputs.write_sheets(&curves, &complete)?;
-    curves.iter().try_for_each(|curve| ended(curve.ended))?;
+    curves.iter().try_for_each(|curve| check_end(curve.ended))?;
     Ok(curves)
 }

@@ -35,7 +35,7 @@ impl Site<'_> {
         if path.exists() {
             return Ok(open_disk(path, self.destroy, &find_volume)?);
         }
-        self.model(offers).map_err(|trouble| match trouble {
+        self.model(offers).map_err(|error| match error {
             // A text with a slash is more likely a missing path than a product.
             CliError::Usage(_) if self.place.contains('/') && path.parent().is_some_and(Path::is_dir) => {
                 CliError::usage(say!("{}: no such directory, file or device", self.place))

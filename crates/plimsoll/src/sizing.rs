@@ -26,21 +26,21 @@ type Fragment = (fn(&Sizing) -> Option<String>, fn(&Sizing) -> Vec<String>);
 pub fn run(args: &SizeArgs) -> Result<(), CliError> {
     let sizing = gates::guard(&args.gates, || size_inputs(args))?;
     let is_carried = !sizing.choices.is_empty() || !sizing.layouts.is_empty();
-    // Conditions on nothing are undetermined, and on a slower configuration beside faster ones without a price.
+    // Conditions are undetermined without a configuration, and on a slower configuration if faster ones have no price.
     let has_conditions = !args.gates.fail_if.is_empty();
     let unpriced = || words::slower_than_unpriced(&sizing).filter(|_| has_conditions);
     let reason = if is_carried { unpriced() } else { Some(words::uncarried(&sizing)) };
     let is_undetermined = is_carried || sizing.best().is_none() && has_conditions;
     let shortfall = reason.map(|reason| Shortfall { reason, is_undetermined });
     let named = [(sizing.required.subject.clone(), &sizing)];
-    gates::decide_beside(&args.gates, &named, |gate, sizing| gate.judge_sizing(sizing), shortfall.as_ref())
+    gates::decide_with_shortfall(&args.gates, &named, |gate, sizing| gate.judge_sizing(sizing), shortfall.as_ref())
 }
 
 /// Sizes, and writes the result.
 fn size_inputs(args: &SizeArgs) -> Result<Sizing, CliError> {
     args.input.files().check()?;
     let offers = read_offers(&args.terms)?;
-    check(args)?;
+    check_flags(args)?;
     check_what_ifs(args, &offers.ranking_terms()?)?;
     let search = SizingSearch::new(&offers, &scope(args))?;
     let forms = Forms::with_own(&args.forms, args.terraform.iter().chain(&args.kubernetes))?;
@@ -75,14 +75,14 @@ fn scope(args: &SizeArgs) -> SizingScope {
 }
 
 fn request(args: &SizeArgs) -> SizingRequest {
-    let asks = |word| args.what_if.contains(&word);
+    let has_what_if = |word| args.what_if.contains(&word);
     let tuning = Tuning { default: args.autotune_default, max: args.autotune_most };
     let job = |word: &JobWord| if let JobWord::Job(job) = word { Some(job.clone()) } else { None };
     let what_ifs = WhatIfRequest {
-        levels: asks(WhatIfWord::Levels).then_some(tuning),
-        cache: asks(WhatIfWord::Cache).then(|| args.ram_price.map(|price| price.0)),
-        growth: asks(WhatIfWord::Growth),
-        tiers: asks(WhatIfWord::Tiers),
+        levels: has_what_if(WhatIfWord::Levels).then_some(tuning),
+        cache: has_what_if(WhatIfWord::Cache).then(|| args.ram_price.map(|price| price.0)),
+        growth: has_what_if(WhatIfWord::Growth),
+        tiers: has_what_if(WhatIfWord::Tiers),
         jobs: args.job.iter().filter_map(job).collect(),
         job_of_inputs: args.job.contains(&JobWord::Inputs),
         max_choices: args.max as usize,
@@ -107,7 +107,7 @@ fn request(args: &SizeArgs) -> SizingRequest {
 }
 
 /// Checks flags before inputs are read.
-fn check(args: &SizeArgs) -> Result<(), CliError> {
+fn check_flags(args: &SizeArgs) -> Result<(), CliError> {
     args.capacity.map_or(Ok(()), check_capacity)?;
     if args.growth.is_some() && args.months.is_none() && !args.what_if.contains(&WhatIfWord::Growth) {
         return Err(CliError::usage(label!("--growth requires --months, such as --months 36")));
@@ -120,14 +120,14 @@ fn check(args: &SizeArgs) -> Result<(), CliError> {
 
 /// Fails for contradictory flags.
 fn check_what_ifs(args: &SizeArgs, terms: &PriceTerms) -> Result<(), CliError> {
-    let asks = |word: WhatIfWord| args.what_if.contains(&word);
-    if asks(WhatIfWord::Growth) && args.growth.is_none() {
+    let has_what_if = |word: WhatIfWord| args.what_if.contains(&word);
+    if has_what_if(WhatIfWord::Growth) && args.growth.is_none() {
         return Err(CliError::usage(label!("--what-if growth requires --growth, such as --growth 30%/year")));
     }
-    if args.ram_price.is_some() && !asks(WhatIfWord::Cache) {
+    if args.ram_price.is_some() && !has_what_if(WhatIfWord::Cache) {
         return Err(CliError::usage(label!("--ram-price requires --what-if cache")));
     }
-    if (args.autotune_default.is_some() || args.autotune_most.is_some()) && !asks(WhatIfWord::Levels) {
+    if (args.autotune_default.is_some() || args.autotune_most.is_some()) && !has_what_if(WhatIfWord::Levels) {
         return Err(CliError::usage(label!("--autotune-default and --autotune-most require --what-if levels")));
     }
     if args.autotune_default.zip(args.autotune_most).is_some_and(|(default, max)| default > max) {

@@ -32,71 +32,71 @@ pub fn run(args: &SuiteArgs) -> Result<(), CliError> {
 }
 
 fn run_suite(suite: &SuiteArgs) -> Result<(), CliError> {
-    let (place, options) = suite.chosen();
-    if place.output().svg.is_some() {
+    let (target, options) = suite.target_and_options();
+    if target.output().svg.is_some() {
         return Err(CliError::usage(label!("--svg: a suite has several charts: use --html")));
     }
-    let outputs = Outputs::new(place.output())?;
+    let outputs = Outputs::new(target.output())?;
     let sessions = options.sessions();
-    let mut console = Console::new(place.output().quiet).map_err(|error| CliError::Failed(error.into()))?;
-    let existing = place.database().and_then(DatabaseArgs::data);
-    if let Some(request) = existing {
+    let mut console = Console::new(target.output().quiet)?;
+    let data_request = target.database().and_then(DatabaseArgs::data);
+    if let Some(request) = data_request {
         if request.phase == Some(DataPhase::Cleanup) {
-            let remaining = SuiteData::clean_up(request, &mut |text| console.tell(text))?;
-            say_remaining(&mut console, remaining);
+            let remaining = SuiteData::clean_up(request, &mut |text| console.print_notice(text))?;
+            print_remaining(&mut console, remaining);
             return Ok(());
         }
         request.check(options)?;
     }
     let mut snapshots = None;
-    let mut ground = match place {
+    let mut ground = match target {
         SuiteTarget::Storage(args) => {
             let page_cache = args.memory.map(|memory| PageCache { elevator: args.elevator, ..PageCache::new(memory) });
             let storage = Site { place: &args.place, destroy: &args.destroy, seed: 1, page_cache };
             storage.ground(|| read_offers(&args.terms))?
         }
         SuiteTarget::Database(args) => {
-            let (ground, taken) = database::ground(args, sessions, &mut console)?;
-            snapshots = taken;
+            let (ground, database_snapshots) = database::open_ground(args, sessions, &mut console)?;
+            snapshots = database_snapshots;
             ground
         }
     };
     let mut recipe =
-        options.recipe(&Surroundings::of(ground.facts(), place.memory()), ground.facts()).map_err(CliError::usage)?;
+        options.recipe(&Surroundings::of(ground.facts(), target.memory()), ground.facts()).map_err(CliError::usage)?;
     if ground.facts().read_only && recipe.files().iter().any(|file| file.writes) {
-        let SuiteTarget::Storage(place) = place else {
+        let SuiteTarget::Storage(args) = target else {
             return Err(CliError::usage(label!("the database is read-only")));
         };
-        return Err(read_only(&place.place, ground.facts()));
+        return Err(read_only(&args.place, ground.facts()));
     }
-    let own_data = existing.filter(|_| options.uses_own_tables());
+    let own_data = data_request.filter(|_| options.uses_own_tables());
     if own_data.is_none() {
         check_room(&*recipe, ground.facts(), Bytes::default())?;
     }
-    if let SuiteTarget::Storage(place) = place {
-        check_retained(Path::new(&place.place), options.state(), &*recipe)?;
+    if let SuiteTarget::Storage(args) = target {
+        check_retained(Path::new(&args.place), options.state(), &*recipe)?;
     }
     let data = own_data.map(|request| claim(request, &*recipe, ground.facts(), &mut console));
     let mut data = data.transpose()?;
     if data.as_ref().is_some_and(SuiteData::is_prepared) {
         return Ok(());
     }
-    let created = run_recipe(&mut *recipe, &mut *ground, &mut console, data.as_mut());
+    let outcome = run_recipe(&mut *recipe, &mut *ground, &mut console, data.as_mut());
     // An open connection could prevent dropping the data.
     drop(ground);
-    let is_whole = created.as_ref().is_ok_and(|(ran, failed)| ran.ended == EndReason::Complete && !failed);
-    let finished = data.map_or(Ok(None), |data| data.finish(is_whole));
-    let finished = finished.map(|remaining| say_remaining(&mut console, remaining));
-    let (mut ran, failed) = created?;
+    let is_complete = outcome.as_ref().is_ok_and(|(result, failed)| result.ended == EndReason::Complete && !failed);
+    let cleanup = data.map_or(Ok(None), |data| data.finish(is_complete));
+    let cleanup = cleanup.map(|remaining| print_remaining(&mut console, remaining));
+    let (mut result, failed) = outcome?;
     if let Some((path, memory)) = options.state().zip(recipe.state()) {
         write_atomically(path, &memory).map_err(anyhow::Error::new)?;
     }
-    if place.database().is_some_and(|args| args.phase == Some(DataPhase::Prepare)) {
-        finished?;
-        return check_prepared(&*recipe, &ran, failed);
+    if target.database().is_some_and(|args| args.phase == Some(DataPhase::Prepare)) {
+        cleanup?;
+        return check_prepared(&*recipe, &result, failed);
     }
-    finish_suite(&mut ran, snapshots, &outputs)?;
-    finished?;
+    finish_suite(&mut result, snapshots, &outputs)?;
+    cleanup?;
     if failed { Err(CliError::Ended(1)) } else { Ok(()) }
 }
 
@@ -119,14 +119,14 @@ fn claim(
     facts: &Facts,
     console: &mut Console,
 ) -> Result<SuiteData, CliError> {
-    let loader = (crate::CREATED_BY, jiff::Timestamp::now().to_string());
-    Ok(SuiteData::claim(request, recipe, facts, loader, &mut |text| console.say(text))?)
+    let loader = (crate::PROGRAM, jiff::Timestamp::now().to_string());
+    Ok(SuiteData::claim(request, recipe, facts, loader, &mut |text| console.print_line(text))?)
 }
 
 /// Prints a message about objects that remain in a database.
-fn say_remaining(console: &mut Console, remaining: Option<String>) {
+fn print_remaining(console: &mut Console, remaining: Option<String>) {
     if let Some(text) = remaining {
-        console.say(&text);
+        console.print_line(&text);
     }
 }
 
@@ -143,13 +143,13 @@ pub fn simulate(config: &str, options: &dyn SuiteOptions, console: &mut Console)
 }
 
 /// The outcome of the loading phase alone.
-fn check_prepared(recipe: &dyn Recipe, ran: &SuiteRun, failed: bool) -> Result<(), CliError> {
-    match ran.ended {
+fn check_prepared(recipe: &dyn Recipe, result: &SuiteRun, failed: bool) -> Result<(), CliError> {
+    match result.ended {
         EndReason::Interrupted => Err(CliError::Interrupted),
         EndReason::Complete if !failed => Ok(()),
         _ => {
-            let verdicts = ran.verdicts.iter().map(words::verdict);
-            let why: Vec<String> = ran.findings.iter().map(Finding::text).chain(verdicts).collect();
+            let verdicts = result.verdicts.iter().map(words::verdict);
+            let why: Vec<String> = result.findings.iter().map(Finding::text).chain(verdicts).collect();
             Err(CliError::Failed(anyhow::anyhow!(say!(
                 "the data of {} were not loaded: {}",
                 recipe.name(),
@@ -177,7 +177,7 @@ fn run_recipe(
     let started = jiff::Timestamp::now();
     let clock = plimsoll_device::Clock::start();
     let phases = data.as_ref().map_or(Phases::All, |data| data.phases());
-    let mut watch = OnScreen { console, data, place: 0, expected: 1, spent: Span::ZERO };
+    let mut watch = ScreenObserver { console, data, place: 0, expected: 1, spent: Span::ZERO };
     let outcome =
         perform_phases(recipe, ground, &mut watch, phases).map_err(|unfit| CliError::usage(unfit.to_string()))?;
     let spent = watch.spent;
@@ -190,7 +190,7 @@ fn run_recipe(
     }
     let failed = recipe.has_failed(&outcome.done);
     let origin = RunOrigin {
-        program: crate::CREATED_BY.into(),
+        program: crate::PROGRAM.into(),
         started: (!is_virtual).then(|| started.to_string()),
         wall: if is_virtual { spent } else { clock.now().since(Instant::ZERO) },
         command: std::env::args().map(without_password).collect(),
@@ -207,7 +207,7 @@ fn without_password(argument: String) -> String {
 }
 
 /// Progress of a suite on the user's screen.
-struct OnScreen<'a> {
+struct ScreenObserver<'a> {
     console: &'a mut Console,
     /// Data in a database that are marked as loaded.
     data: Option<&'a mut SuiteData>,
@@ -217,7 +217,7 @@ struct OnScreen<'a> {
     spent: Span,
 }
 
-impl SuiteObserver for OnScreen<'_> {
+impl SuiteObserver for ScreenObserver<'_> {
     fn step_begins(&mut self, step: &Step, place: usize, expected: usize) {
         if let Some(data) = &mut self.data {
             data.begins(step);

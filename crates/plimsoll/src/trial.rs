@@ -1,5 +1,5 @@
 //! `plimsoll try`: a simulation, a sample report diagnosed and sized, and a level change of an emulated volume under load.
-//! Leaves nothing behind.
+//! Removes all files that it creates.
 
 use std::io::IsTerminal;
 use std::sync::Arc;
@@ -35,32 +35,32 @@ const CAPACITY: Bytes = Bytes::gib(500);
 const SIMULATED: &str = "oci:256GB@10vpu";
 /// The volume before and after the change of its level.
 const EMULATED: [&str; 2] = ["oci:50GB@10vpu", "oci:50GB@20vpu"];
-const NAME: &str = "trial";
-/// Maximum duration and queue depth of the load on the volume. It is stopped as soon as both rates are known.
+const VOLUME_NAME: &str = "trial";
+/// Maximum duration and queue depth of the load on the volume. It is stopped when both rates are measured.
 const LOAD: (Span, u32) = (Span::from_secs(20), 16);
 /// Seconds of each rate, after a second in which the load begins or the level has changed.
 const SECONDS: usize = 2;
 
 /// Runs the three parts. Exit code 1 if no volume could be emulated.
 pub fn run(args: &TryArgs) -> Result<(), CliError> {
-    let (begun, forms) = (Instant::now(), Forms::new(&args.forms)?);
+    let (started, forms) = (Instant::now(), Forms::new(&args.forms)?);
     // Points of curves are progress on a terminal only.
-    let mut console = Console::new(!std::io::stderr().is_terminal()).map_err(anyhow::Error::from)?;
-    console.say(&say!("1 of 3: simulating {SIMULATED}"));
+    let mut console = Console::new(!std::io::stderr().is_terminal())?;
+    console.print_line(&say!("1 of 3: simulating {SIMULATED}"));
     let sweep = SweepOptions { effort: EffortLevel::Quick, ..SweepOptions::default() };
     let curve = simulate_one(SIMULATED, &SimulationRequest { sweep, ..Default::default() }, &mut console)?;
     check_interrupt(&console)?;
-    console.say(&say!("2 of 3: {}", name_report()));
+    console.print_line(&say!("2 of 3: {}", name_report()));
     let outcomes = read_report();
     let demand = Demand::of(&outcomes.iter().filter_map(Outcome::reading).collect::<Vec<_>>());
     let subject = demand.subjects.first().context(label!("the sample report has no storage load"))?;
     let diagnosis = diagnose(subject, &DiagnoseOptions { on: None, misses: None });
     let sizing = size_subject(subject)?;
     check_interrupt(&console)?;
-    console.say(&say!("3 of 3: emulating {} under load, for about 10 s", EMULATED[0]));
+    console.print_line(&say!("3 of 3: emulating {} under load, for about 10 s", EMULATED[0]));
     let change = change_level(&console).map_err(|error| error.to_string());
     check_interrupt(&console)?;
-    let elapsed = Span::from_nanos(u64::try_from(begun.elapsed().as_nanos()).unwrap_or(u64::MAX));
+    let elapsed = Span::from_nanos(u64::try_from(started.elapsed().as_nanos()).unwrap_or(u64::MAX));
     let (curve, diagnosis, sizing, change) = (&curve, &diagnosis, &sizing, &change);
     let trial = Trial { curve, report: name_report(), diagnosis, sizing, change, elapsed };
     let page = pages::trial(&trial);
@@ -98,7 +98,7 @@ fn change_level(console: &Console) -> Result<LevelTrial, CliError> {
     let program = crate::own_program()?;
     let command = ServiceCommand { program: &program, products: None, slow: None };
     let service = RunningService::start(&folders, command, &|| console.interrupted())?;
-    let create = Create { name: NAME.into(), like: EMULATED[0].into(), ..Create::default() };
+    let create = Create { name: VOLUME_NAME.into(), like: EMULATED[0].into(), ..Create::default() };
     let volume: Volume = service.client.read(&service.client.post("/v1/volumes", &create)?)?;
     let uri = volume.uris.first().context(label!("the service has no socket for clients"))?;
     let (duration, depth) = LOAD;
@@ -113,7 +113,7 @@ fn change_level(console: &Console) -> Result<LevelTrial, CliError> {
         ..MeasurementRequest::default()
     };
     let stop = Arc::new(AtomicBool::new(false));
-    let mut monitor = Console::observed(Observer::new(|_| (), Arc::clone(&stop)));
+    let mut monitor = Console::for_observer(Observer::new(|_| (), Arc::clone(&stop)));
     let (rates, load) = std::thread::scope(|scope| {
         let load = scope.spawn(|| plimsoll_measure::measure(request, &run_context(Vec::new()), &mut monitor));
         let rates = measure_levels(&service.client, &|| load.is_finished() || console.interrupted());
@@ -135,7 +135,7 @@ fn change_level(console: &Console) -> Result<LevelTrial, CliError> {
 /// The rates before and after the change.
 fn measure_levels(client: &Client, is_over: &dyn Fn() -> bool) -> Result<[LevelRate; 2], CliError> {
     let rate = || -> Result<LevelRate, CliError> {
-        let seconds = next_busy_seconds(client, NAME, SECONDS, is_over)?.ok_or_else(|| {
+        let seconds = next_busy_seconds(client, VOLUME_NAME, SECONDS, is_over)?.ok_or_else(|| {
             CliError::Failed(anyhow!(say!("the load ended before its rate was known, as this host is busy")))
         })?;
         let operations: u64 = seconds.iter().map(|second| second.ops).sum();
@@ -143,6 +143,6 @@ fn measure_levels(client: &Client, is_over: &dyn Fn() -> bool) -> Result<[LevelR
         Ok(LevelRate { iops: operations as f64 / seconds.len() as f64, is_faithful })
     };
     let before = rate()?;
-    client.post(&volume_path(NAME, "level"), &Level { to: EMULATED[1].into(), force_detach: false })?;
+    client.post(&volume_path(VOLUME_NAME, "level"), &Level { to: EMULATED[1].into(), force_detach: false })?;
     Ok([before, rate()?])
 }

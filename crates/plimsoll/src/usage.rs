@@ -45,7 +45,7 @@ fn suggest_nearest_command(error: &mut clap::Error) {
 /// `--no-color` is the only flag about colour.
 fn suggest_no_color(error: &mut clap::Error) {
     let is_color = context(error, ContextKind::InvalidArg)
-        .is_some_and(|flag| ["--color", "--colour", "--no-colour"].iter().any(|existing| flag.starts_with(existing)));
+        .is_some_and(|flag| ["--color", "--colour", "--no-colour"].iter().any(|spelling| flag.starts_with(spelling)));
     if is_color {
         let tip =
             label!("output is coloured on terminals only; --no-color or the environment variable NO_COLOR prevents it");

@@ -1,4 +1,4 @@
-//! `plimsoll volume`: what the user asks of a service becomes a request of its control, and the answer text.
+//! `plimsoll volume`: converts subcommands to requests of the control API, and prints the responses.
 
 mod attach;
 mod ebs;
@@ -30,7 +30,7 @@ use crate::output::{Forms, put};
 
 pub use attach::show_progress;
 
-/// Does what was asked.
+/// Executes the subcommand.
 pub fn run(args: &VolumeArgs) -> Result<(), CliError> {
     match &args.command {
         VolumeCommand::Fsck { directory, repair, add_checksums } => {
@@ -45,9 +45,9 @@ pub fn run(args: &VolumeArgs) -> Result<(), CliError> {
             let (name, like, group) = (name.clone(), like.clone(), group.clone());
             let text = size.as_ref().map(|SizeText(text)| text.clone());
             let create = Create { name, like, size: text, group, seed: *seed, force: *force, ..Create::default() };
-            let answer = service.client.post("/v1/volumes", &create);
+            let response = service.client.post("/v1/volumes", &create);
             let caution = |volume: &Volume| size.as_ref().and_then(|size| size.caution(volume));
-            service.write_page(&answer?, |volume| pages::created(volume).with_caution(caution(volume)))
+            service.write_page(&response?, |volume| pages::created(volume).with_caution(caution(volume)))
         }
         VolumeCommand::List => service.list(),
         VolumeCommand::Show { name } => service.show(name),
@@ -57,9 +57,9 @@ pub fn run(args: &VolumeArgs) -> Result<(), CliError> {
         }
         VolumeCommand::Resize { name, size } => {
             let body = Resize { size: Some(size.0.clone()), size_bytes: None };
-            let answer = service.client.post(&volume_path(name, "resize"), &body)?;
-            let device = attach::grown(&service.client.read(&answer)?);
-            service.write_page(&answer, |volume: &Volume| {
+            let response = service.client.post(&volume_path(name, "resize"), &body)?;
+            let device = attach::describe_growth(&service.client.read(&response)?);
+            service.write_page(&response, |volume: &Volume| {
                 pages::changed_with(volume, device).with_caution(size.caution(volume))
             })
         }
@@ -95,7 +95,7 @@ pub fn run(args: &VolumeArgs) -> Result<(), CliError> {
 }
 
 /// Asks a question on the terminal. Without a terminal, the usage error `needed` names the flag.
-fn confirmed(question: &str, needed: String) -> Result<bool, CliError> {
+fn confirm(question: &str, needed: String) -> Result<bool, CliError> {
     if !std::io::stdin().is_terminal() || !std::io::stderr().is_terminal() {
         return Err(CliError::usage(needed));
     }
@@ -119,11 +119,11 @@ impl ServiceClient {
     /// Prints and writes the page of a response; JSON is the response itself.
     fn write_page<T: DeserializeOwned>(
         &self,
-        answer: &ResponseBody,
+        response: &ResponseBody,
         page: impl FnOnce(&T) -> Page,
     ) -> Result<(), CliError> {
-        let page = page(&self.client.read(answer)?);
-        self.forms.write(&page, || [&answer.0[..], b"\n"].concat())
+        let page = page(&self.client.read(response)?);
+        self.forms.write(&page, || [&response.0[..], b"\n"].concat())
     }
 
     fn list(&self) -> Result<(), CliError> {
@@ -131,9 +131,9 @@ impl ServiceClient {
     }
 
     fn show(&self, name: &str) -> Result<(), CliError> {
-        let answer = self.client.get(&volume_path(name, ""))?;
+        let response = self.client.get(&volume_path(name, ""))?;
         let stats: Stats = self.client.fetch(&volume_path(name, "stats"))?;
-        self.write_page(&answer, |volume| pages::details(volume, &stats))
+        self.write_page(&response, |volume| pages::details(volume, &stats))
     }
 
     fn stats(&self, name: &str) -> Result<(), CliError> {
@@ -175,7 +175,7 @@ impl ServiceClient {
              those of {from}"
         );
         let question = say!("{from} is no snapshot of {name}: replace all data of {name} with those of {from}?");
-        if is_own || is_sure || confirmed(&question, needed)? {
+        if is_own || is_sure || confirm(&question, needed)? {
             return Ok(());
         }
         Err(CliError::usage(label!("nothing was restored")))
@@ -186,7 +186,7 @@ impl ServiceClient {
         let needed = say!(
             "deleting needs a confirmation: plimsoll volume delete {all} --yes deletes the data of {all} for good"
         );
-        if !is_sure && !confirmed(&say!("delete {all} with all data?"), needed)? {
+        if !is_sure && !confirm(&say!("delete {all} with all data?"), needed)? {
             return Err(CliError::usage(label!("nothing was deleted")));
         }
         let mut deleted = Vec::new();
@@ -252,8 +252,8 @@ impl ServiceClient {
     }
 
     fn stop_recording(&self, name: &str) -> Result<(), CliError> {
-        let answer = self.client.delete(&volume_path(name, "recording"))?;
-        self.write_page(&answer, |recorded: &Recorded| pages::recorded(name, recorded))
+        let response = self.client.delete(&volume_path(name, "recording"))?;
+        self.write_page(&response, |recorded: &Recorded| pages::recorded(name, recorded))
     }
 
     fn group(&self, command: &GroupCommand) -> Result<(), CliError> {

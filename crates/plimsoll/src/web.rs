@@ -24,13 +24,12 @@ pub fn run(args: WebArgs) -> Result<(), CliError> {
 /// Prints a further URL of a running console.
 fn print_url(args: &ServeArgs) -> Result<(), CliError> {
     let directory = args.directory.clone().map_or_else(home::directory, Ok)?;
-    let displayed = directory.display();
+    let path = directory.display();
     let control = args.control.clone().unwrap_or_else(|| directory.join(CONTROL_SOCKET));
     let client = Client::new(ControlAddress::Unix(control), None);
     let is_running = client.is_ok_and(|client| client.get("/v1/service").is_ok());
     let url = if is_running { plimsoll_web::add_link(&directory.join(FOLDER)).ok() } else { None };
-    let url = url.ok_or_else(|| {
-        CliError::usage(say!("no console runs for {displayed}: start it with plimsoll web {displayed}"))
-    })?;
+    let url =
+        url.ok_or_else(|| CliError::usage(say!("no console runs for {path}: start it with plimsoll web {path}")))?;
     output::print(format!("{url}\n").as_bytes())
 }

@@ -90,19 +90,19 @@ pub fn build_options(
 }
 
 fn measure(request: MeasurementRequest, command: Vec<String>, observer: Observer) -> Result<String, String> {
-    let retained = measure::measure_and_keep(request, command, &mut Console::observed(observer));
-    retained.map(|path| name_run(&path)).map_err(|trouble| trouble.to_string())
+    let stored = measure::measure_and_keep(request, command, &mut Console::for_observer(observer));
+    stored.map(|path| name_run(&path)).map_err(|error| error.to_string())
 }
 
 fn simulate(model: &str, request: &SimulationRequest, observer: Observer) -> Result<Curve, String> {
-    simulate::simulate_one(model, request, &mut Console::observed(observer)).map_err(|trouble| trouble.to_string())
+    simulate::simulate_one(model, request, &mut Console::for_observer(observer)).map_err(|error| error.to_string())
 }
 
 fn run_article(request: &ArticleRequest, observer: Observer) -> Result<Page, String> {
     let article = Article::from_str(request.article, false)?;
     let options = ArticlesOptions { span: Some(request.step), ..ArticlesOptions::of(article) };
-    let run = suite::simulate(request.config, &options, &mut Console::observed(observer));
-    let run = run.map_err(|trouble| trouble.to_string())?;
+    let run = suite::simulate(request.config, &options, &mut Console::for_observer(observer));
+    let run = run.map_err(|error| error.to_string())?;
     let words = ["plimsoll", "suite", "articles", "--article", request.article, "--measure"].map(str::to_owned);
     let command = words.into_iter().chain([request.step.to_string(), request.config.to_owned()]).collect();
     Ok(pages::suites(&[SuiteRun { command, ..run }]))

@@ -132,11 +132,11 @@ mod tests {
     fn every_command_is_in_a_group() {
         let mut cli = build_command();
         cli.build();
-        let mut existing: Vec<&str> = cli.get_subcommands().map(clap::Command::get_name).collect();
+        let mut commands: Vec<&str> = cli.get_subcommands().map(clap::Command::get_name).collect();
         let mut grouped: Vec<&str> = GROUPS.iter().flat_map(|(_, names)| names.iter().copied()).collect();
-        existing.sort_unstable();
+        commands.sort_unstable();
         grouped.sort_unstable();
-        assert_eq!(existing, grouped);
+        assert_eq!(commands, grouped);
     }
 
     /// Commands without a result: servers, guides, and commands that print or write files in a format of their own; `fio`
@@ -159,14 +159,14 @@ mod tests {
         "help",
     ];
 
-    /// The commands with arguments of their own at the ends of the tree: `catalogue show`.
-    fn list_ends(command: &clap::Command, path: &str, ends: &mut Vec<(String, clap::Command)>) {
+    /// The commands without subcommands: `catalogue show`.
+    fn list_leaves(command: &clap::Command, path: &str, leaves: &mut Vec<(String, clap::Command)>) {
         let subcommands = || command.get_subcommands().filter(|sub| sub.get_name() != "help");
         for sub in subcommands() {
-            list_ends(sub, format!("{path} {}", sub.get_name()).trim(), ends);
+            list_leaves(sub, format!("{path} {}", sub.get_name()).trim(), leaves);
         }
         if subcommands().next().is_none() {
-            ends.push((path.to_owned(), command.clone()));
+            leaves.push((path.to_owned(), command.clone()));
         }
     }
 
@@ -174,8 +174,8 @@ mod tests {
     fn every_result_has_every_form() {
         let mut cli = build_command();
         cli.build();
-        let mut ends = Vec::new();
-        list_ends(&cli, "", &mut ends);
+        let mut leaves = Vec::new();
+        list_leaves(&cli, "", &mut leaves);
         let missing = |(path, command): &(String, clap::Command)| {
             let has = |form: &&str| command.get_arguments().any(|arg| arg.get_long() == Some(form));
             let missing: Vec<&str> =
@@ -184,7 +184,7 @@ mod tests {
         };
         let is_of = |path: &str, name: &str| path == name || path.split(' ').next() == Some(name);
         let is_result = |path: &str| WITHOUT_RESULT.iter().all(|name| !is_of(path, name));
-        let missing: Vec<String> = ends.iter().filter(|(path, _)| is_result(path)).filter_map(missing).collect();
-        assert!(ends.len() > 60 && missing.is_empty(), "{} commands; missing: {missing:#?}", ends.len());
+        let missing: Vec<String> = leaves.iter().filter(|(path, _)| is_result(path)).filter_map(missing).collect();
+        assert!(leaves.len() > 60 && missing.is_empty(), "{} commands; missing: {missing:#?}", leaves.len());
     }
 }

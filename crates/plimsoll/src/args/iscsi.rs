@@ -21,20 +21,20 @@ pub struct IscsiArgs {
     #[command(flatten)]
     pub image: ImageArgs,
     /// Name of the target
-    #[arg(long, value_name = "IQN", default_value = "iqn.2026-01.local.plimsoll:volume", value_parser = target_name)]
+    #[arg(long, value_name = "IQN", default_value = "iqn.2026-01.local.plimsoll:volume", value_parser = parse_target_name)]
     pub target: String,
     /// Address of a portal, repeatable; by default 127.0.0.1:3260, or a free port with --run, or sockets of a service
     /// manager
-    #[arg(long, value_name = "HOST:PORT", value_parser = portal)]
+    #[arg(long, value_name = "HOST:PORT", value_parser = parse_portal)]
     pub portal: Vec<ListenAddress>,
     /// Address that discovery returns, repeatable; by default the addresses of the portals
-    #[arg(long, value_name = "HOST:PORT", value_parser = portal)]
+    #[arg(long, value_name = "HOST:PORT", value_parser = parse_portal)]
     pub advertise: Vec<ListenAddress>,
     /// Maximum commands in flight per session
     #[arg(long, value_name = "COMMANDS", default_value_t = 128, value_parser = clap::value_parser!(u32).range(1..=4096))]
     pub queue_depth: u32,
     /// Size of a physical block, the unit of deallocation: a power of two of 512 bytes or more
-    #[arg(long, value_name = "SIZE", default_value = "4KiB", value_parser = physical_block)]
+    #[arg(long, value_name = "SIZE", default_value = "4KiB", value_parser = parse_physical_block)]
     pub physical_block: Bytes,
     /// Require R2T for written data (InitialR2T=Yes) regardless of the initiator
     #[arg(long)]
@@ -64,19 +64,19 @@ pub struct ChapArgs {
     pub mutual_chap_secret_file: Option<PathBuf>,
 }
 
-fn physical_block(text: &str) -> Result<Bytes, String> {
+fn parse_physical_block(text: &str) -> Result<Bytes, String> {
     let size: Result<Bytes, _> = text.parse();
-    let fits = |size: &Bytes| size.get().is_power_of_two() && (512..=1 << 20).contains(&size.get());
-    size.ok().filter(fits).ok_or_else(|| "write a power of two from 512B to 1MiB".to_owned())
+    let is_valid = |size: &Bytes| size.get().is_power_of_two() && (512..=1 << 20).contains(&size.get());
+    size.ok().filter(is_valid).ok_or_else(|| "write a power of two from 512B to 1MiB".to_owned())
 }
 
 /// Parses an address without the prefix `tcp:`.
-pub(super) fn portal(text: &str) -> Result<ListenAddress, String> {
+pub(super) fn parse_portal(text: &str) -> Result<ListenAddress, String> {
     format!("tcp:{text}").parse().map_err(|_| format!("{text:?} is not an address; write HOST:PORT"))
 }
 
 /// Parses a name in a format of RFC 7143, 4.2.7.
-pub(super) fn target_name(text: &str) -> Result<String, String> {
+pub(super) fn parse_target_name(text: &str) -> Result<String, String> {
     let has_format = ["iqn.", "eui.", "naa."].iter().any(|prefix| text.starts_with(prefix));
     let has_letters =
         text.chars().all(|letter| letter.is_ascii_lowercase() || letter.is_ascii_digit() || "-.:".contains(letter));

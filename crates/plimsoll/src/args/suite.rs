@@ -176,7 +176,7 @@ impl SuiteArgs {
     }
 
     /// The target of the suite, and its options.
-    pub fn chosen(&self) -> (SuiteTarget<'_>, &dyn SuiteOptions) {
+    pub fn target_and_options(&self) -> (SuiteTarget<'_>, &dyn SuiteOptions) {
         match &self.suite {
             SuiteCommand::Articles(args) => (SuiteTarget::Storage(&args.place), &args.options),
             SuiteCommand::Bonnie(args) => (SuiteTarget::Storage(&args.place), &args.options),

@@ -9,7 +9,7 @@ use plimsoll_service::settings::{CommitInterval, FaultShare, SizeText};
 use plimsoll_units::{Bytes, Span};
 
 use super::forms::json_before_names;
-use super::iscsi::{portal, target_name};
+use super::iscsi::{parse_portal, parse_target_name};
 use super::{ChapArgs, CloudArgs, FormArgs, TlsArgs};
 
 pub(super) const SERVE_EXAMPLES: &str = "\
@@ -62,13 +62,13 @@ pub struct ServeArgs {
     #[arg(long, value_name = "PLACE")]
     pub listen: Vec<ListenAddress>,
     /// Portal of the iSCSI targets of all volumes, repeatable: each is a path; none by default
-    #[arg(long, value_name = "HOST:PORT", value_parser = portal)]
+    #[arg(long, value_name = "HOST:PORT", value_parser = parse_portal)]
     pub iscsi: Vec<ListenAddress>,
     /// Address that iSCSI discovery returns, repeatable; by default those of the portals
-    #[arg(long, value_name = "HOST:PORT", value_parser = portal, requires = "iscsi")]
+    #[arg(long, value_name = "HOST:PORT", value_parser = parse_portal, requires = "iscsi")]
     pub iscsi_advertise: Vec<ListenAddress>,
     /// Prefix of the names of iSCSI targets, unless the product defines it
-    #[arg(long, value_name = "IQN", default_value = "iqn.2026-01.local.plimsoll", value_parser = target_name)]
+    #[arg(long, value_name = "IQN", default_value = "iqn.2026-01.local.plimsoll", value_parser = parse_target_name)]
     pub iscsi_prefix: String,
     /// Commands in flight of an iSCSI session, unless the product defines it
     #[arg(long, value_name = "COMMANDS", default_value_t = 128, value_parser = clap::value_parser!(u32).range(1..=4096))]

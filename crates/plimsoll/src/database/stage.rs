@@ -25,16 +25,16 @@ impl EmulatedStorage {
     ///
     /// # Errors
     /// Unknown product, host too slow, not root, or a missing program. Everything is cleaned up.
-    pub fn make(making: &MakeArgs, like: &str, console: &mut Console) -> Result<Self, CliError> {
-        let size_bytes = size_of(like, making)?;
+    pub fn make(server: &MakeArgs, like: &str, console: &mut Console) -> Result<Self, CliError> {
+        let size_bytes = size_of(like, server)?;
         let program = crate::own_program()?;
         let service =
-            ServiceCommand { program: &program, products: making.terms.products.as_deref(), slow: making.slow };
-        let request = StageRequest { path: &making.path, like, size_bytes, changes: making.changes.clone(), service };
+            ServiceCommand { program: &program, products: server.terms.products.as_deref(), slow: server.slow };
+        let request = StageRequest { path: &server.path, like, size_bytes, changes: server.changes.clone(), service };
         let interrupted = console.interrupted_flag();
         let mut monitor = StageMonitor {
             is_interrupted: &|| interrupted.load(std::sync::atomic::Ordering::Relaxed),
-            tell: &mut |text| console.tell(text),
+            tell: &mut |text| console.print_notice(text),
             progress: &show_progress,
         };
         Ok(Self(StagedVolume::create(request, &mut monitor)?))
@@ -57,9 +57,9 @@ impl Drop for EmulatedStorage {
             let late = say!("plimsoll: --change {at}={level}: the sessions ended before");
             let _ = writeln!(std::io::stderr(), "{late}");
         }
-        if let Err(trouble) = self.0.remove().map_err(CliError::from) {
+        if let Err(error) = self.0.remove().map_err(CliError::from) {
             // Drop cannot return an error.
-            let _ = writeln!(std::io::stderr(), "{}", say!("plimsoll: cannot remove the emulated volume: {trouble}"));
+            let _ = writeln!(std::io::stderr(), "{}", say!("plimsoll: cannot remove the emulated volume: {error}"));
         }
     }
 }
@@ -92,9 +92,9 @@ impl UnderlyingStorage for EmulatedStorage {
 
 /// Size in bytes of a volume of stages, which have no capacity; `None` for a product. Fails for an unknown model before
 /// anything is created.
-fn size_of(like: &str, making: &MakeArgs) -> Result<Option<u64>, CliError> {
-    let mut offers = read_offers(&making.terms)?;
+fn size_of(like: &str, server: &MakeArgs) -> Result<Option<u64>, CliError> {
+    let mut offers = read_offers(&server.terms)?;
     let named = read_model(like, || Ok::<_, CliError>(&mut offers));
-    let named = named.map_err(|trouble| CliError::usage(format!("--like {like}: {trouble}")))?;
+    let named = named.map_err(|error| CliError::usage(format!("--like {like}: {error}")))?;
     Ok(named.offer.is_none().then_some(STAGES_SPACE.get()))
 }

@@ -11,8 +11,7 @@ use crate::cli_error::CliError;
 
 #[derive(Debug)]
 pub enum Notes {
-    /// To standard error.
-    Displayed,
+    StandardError,
     File(File),
     Dropped,
 }
@@ -24,19 +23,19 @@ impl Notes {
     /// The file cannot be written.
     pub fn new(file: Option<&str>) -> Result<Self, CliError> {
         match file {
-            Some("-") => Ok(Self::Displayed),
+            Some("-") => Ok(Self::StandardError),
             Some(path) => {
                 let created = File::create(path);
                 created.map(Self::File).map_err(|error| CliError::usage(format!("--notes={path}: {error}")))
             }
-            None if std::io::stderr().is_terminal() => Ok(Self::Displayed),
+            None if std::io::stderr().is_terminal() => Ok(Self::StandardError),
             None => Ok(Self::Dropped),
         }
     }
 
     pub fn write(&mut self, note: impl Display) {
         match self {
-            Self::Displayed => super::say(note),
+            Self::StandardError => super::print_error(note),
             // A failure to write notes does not fail the run.
             Self::File(file) => drop(writeln!(file, "{note}")),
             Self::Dropped => {}

@@ -57,7 +57,7 @@ impl<'a> JobObserver<'a> {
             // Nothing can be reported if standard error is closed.
             let _ = writeln!(std::io::stderr(), "{line}");
         } else {
-            self.console.line(&line);
+            self.console.show_line(&line);
         }
     }
 

@@ -17,7 +17,7 @@ use crate::args::MeasureCommand;
 use crate::cli_error::CliError;
 use crate::console::Console;
 use crate::gates;
-use crate::output::{Outputs, ended};
+use crate::output::{Outputs, check_end};
 use crate::store;
 
 /// Measures both sides, keeps both runs, and shows the comparison.
@@ -40,16 +40,16 @@ struct Compared {
 
 fn measure_both(args: &MeasureCommand, path: &Path) -> Result<Compared, CliError> {
     let outputs = Outputs::of_measurement(args)?;
-    outputs.spare(&args.path)?;
-    outputs.spare(path)?;
+    outputs.check_overwrite(&args.path)?;
+    outputs.check_overwrite(path)?;
     let mut request = args.request();
     if request.sweep.effort == EffortLevel::Quick {
-        request.sweep.effort = EffortLevel::Within(QUICK);
+        request.sweep.effort = EffortLevel::Within(QUICK_DURATION);
     }
     let requests = [request.clone(), MeasurementRequest { path: path.to_owned(), ..request }];
     requests.iter().try_for_each(check_path)?;
     check_target(path)?;
-    let mut console = Console::new(args.output.quiet).map_err(|error| CliError::Failed(error.into()))?;
+    let mut console = Console::new(args.output.quiet)?;
     let before_pass = |side: usize| args.ab.get(side).map_or(Ok(()), |command| run_in_shell(command));
     let context = run_context(std::env::args().collect());
     finish(measure_interleaved(requests, &before_pass, &context, &mut console)?, args, &outputs)
@@ -68,7 +68,7 @@ fn check_target(path: &Path) -> Result<(), CliError> {
 }
 
 /// Duration of a quick measurement of both sides: the passes of a slow one are too few in less.
-const QUICK: Span = Span::from_secs(20);
+const QUICK_DURATION: Span = Span::from_secs(20);
 
 /// Keeps both runs, and prints and writes the comparison.
 fn finish(measured: InterleavedCurves, args: &MeasureCommand, outputs: &Outputs) -> Result<Compared, CliError> {
@@ -81,7 +81,7 @@ fn finish(measured: InterleavedCurves, args: &MeasureCommand, outputs: &Outputs)
         return Err(CliError::Failed(anyhow::anyhow!("{fault}{end}")));
     }
     let ends = [curves[0].ended, curves[1].ended];
-    ends.into_iter().try_for_each(ended)?;
+    ends.into_iter().try_for_each(check_end)?;
     let comparison = compare_interleaved(&curves)?;
     outputs.write_comparison(names.each_ref().map(std::slice::from_ref), &comparison, &curves)?;
     Ok(Compared { name: names.join(" and "), curves, comparison, saved })

@@ -1,4 +1,4 @@
-//! The control planes of clouds of a service: their sockets, which are loopback addresses as nothing on them is encrypted.
+//! The control planes of clouds of a service: their sockets, on loopback addresses, as they are not encrypted.
 
 use std::net::ToSocketAddrs;
 use std::path::{Path, PathBuf};
@@ -13,7 +13,7 @@ use plimsoll_service::{Service, client::Client};
 use crate::args::CloudArgs;
 use crate::cli_error::CliError;
 
-/// Regions in identifiers, unless the user names another.
+/// Default regions in identifiers.
 const OCI_REGION: &str = "eu-zurich-1";
 const EC2_REGION: &str = "us-east-1";
 
@@ -36,8 +36,8 @@ impl Clouds {
         }
         for text in &args.oci_metadata {
             let flag = "--oci-metadata";
-            let wrong = || CliError::usage(format!("{flag} {text}: write INSTANCE=HOST:PORT"));
-            let (instance, address) = text.split_once('=').ok_or_else(wrong)?;
+            let invalid = || CliError::usage(format!("{flag} {text}: write INSTANCE=HOST:PORT"));
+            let (instance, address) = text.split_once('=').ok_or_else(invalid)?;
             planes.push((CloudPlane::Metadata(instance.to_owned()), listen(flag, address)?));
         }
         Ok(Self { directory: directory.to_owned(), args: args.clone(), planes })
@@ -58,7 +58,7 @@ impl Clouds {
         if planes.is_empty() {
             return Ok(served);
         }
-        let region = |usual: &str| args.region.clone().unwrap_or_else(|| usual.to_owned());
+        let region = |default_region: &str| args.region.clone().unwrap_or_else(|| default_region.to_owned());
         let options = Options {
             service: service.clone(),
             directory: state_directory(&directory),

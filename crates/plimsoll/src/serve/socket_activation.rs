@@ -17,45 +17,45 @@ use crate::portals;
 use crate::tls;
 
 /// Name of the default NBD socket in the data directory.
-const NBD: &str = "nbd.sock";
+const NBD_SOCKET: &str = "nbd.sock";
 /// Names of the sockets of a service manager (`FileDescriptorName=`): of the control, and of iSCSI portals.
-const CONTROL: &str = "control";
-const ISCSI: &str = "iscsi";
+const CONTROL_NAME: &str = "control";
+const ISCSI_NAME: &str = "iscsi";
 
 /// Listening sockets, and addresses to listen at once the data directory is locked: a socket in it is stale then.
 pub(super) struct ServiceSockets {
     nbd: Vec<Listening>,
     portals: Vec<Listening>,
     targets: TargetSettings,
-    later: Vec<ListenAddress>,
+    deferred: Vec<ListenAddress>,
     control: Vec<Entrance>,
-    control_later: Option<ListenAddress>,
+    deferred_control: Option<ListenAddress>,
     tls: TlsMode,
     certificates: TlsArgs,
 }
 
 impl ServiceSockets {
-    /// Determines the addresses, and listens on ports, so that assigned ports are known.
+    /// Determines the addresses, and listens on ports, so that the addresses include ports that the system assigns.
     pub(super) fn find(args: &ServeArgs, directory: &Path) -> Result<Self, CliError> {
         let token = args.token_file.as_deref().map(Token::read).transpose().map_err(CliError::usage)?;
         let tls = tls::mode(&args.tls)?;
-        let is_control = |listening: &Listening| listening.name.as_deref() == Some(CONTROL);
-        let (created, others): (Vec<_>, Vec<_>) =
+        let is_control = |listening: &Listening| listening.name.as_deref() == Some(CONTROL_NAME);
+        let (control_sockets, others): (Vec<_>, Vec<_>) =
             Activation::take_inherited().map_err(CliError::usage)?.into_iter().partition(is_control);
-        let is_portal = |listening: &Listening| listening.name.as_deref() == Some(ISCSI);
+        let is_portal = |listening: &Listening| listening.name.as_deref() == Some(ISCSI_NAME);
         let (mut portals, mut nbd): (Vec<_>, Vec<_>) = others.into_iter().partition(is_portal);
         portals.extend(portals::listen(&args.iscsi)?);
         let targets = build_targets(args, &portals)?;
-        let mut control = created.into_iter().map(inherited).collect::<Result<Vec<_>, _>>()?;
-        let mut later = Vec::new();
+        let mut control = control_sockets.into_iter().map(inherited).collect::<Result<Vec<_>, _>>()?;
+        let mut deferred = Vec::new();
         for place in &args.listen {
             match place {
-                ListenAddress::Unix(_) => later.push(place.absolute().context(label!("the current directory"))?),
+                ListenAddress::Unix(_) => deferred.push(place.absolute().context(label!("the current directory"))?),
                 ListenAddress::Tcp { .. } => nbd.push(place.listen(SocketAccess::Owner)?),
             }
         }
-        if nbd.is_empty() && later.is_empty() {
-            later.push(ListenAddress::Unix(directory.join(NBD)));
+        if nbd.is_empty() && deferred.is_empty() {
+            deferred.push(ListenAddress::Unix(directory.join(NBD_SOCKET)));
         }
         if let Some(address) = &args.control_tcp {
             let place: ListenAddress = format!("tcp:{address}")
@@ -65,8 +65,8 @@ impl ServiceSockets {
         }
         let own = || args.control.clone().map_or_else(|| Ok(directory.join(CONTROL_SOCKET)), |path| absolute(&path));
         let is_unix = |entrance: &Entrance| matches!(entrance.listening.place, ListenAddress::Unix(_));
-        let control_later = if control.iter().any(is_unix) { None } else { Some(ListenAddress::Unix(own()?)) };
-        Ok(Self { nbd, portals, targets, later, control, control_later, tls, certificates: args.tls.clone() })
+        let deferred_control = if control.iter().any(is_unix) { None } else { Some(ListenAddress::Unix(own()?)) };
+        Ok(Self { nbd, portals, targets, deferred, control, deferred_control, tls, certificates: args.tls.clone() })
     }
 
     /// The iSCSI targets; `None` without a portal.
@@ -79,16 +79,16 @@ impl ServiceSockets {
     /// The addresses of the unnamed export.
     pub(super) fn addresses(&self) -> Vec<String> {
         let address = |place| tls::address(place, "", &self.certificates, &self.tls).to_string();
-        self.nbd.iter().map(|listening| &listening.place).chain(&self.later).map(address).collect()
+        self.nbd.iter().map(|listening| &listening.place).chain(&self.deferred).map(address).collect()
     }
 
     /// Listens at all addresses, and gives the server its listeners. Returns the entrances of the control, and the files of
     /// sockets, which are removed on drop.
     pub(super) fn open(mut self, server: &mut Server) -> Result<(Vec<Entrance>, Vec<SocketFile>), CliError> {
-        for place in &self.later {
+        for place in &self.deferred {
             self.nbd.push(place.listen(SocketAccess::Owner)?);
         }
-        if let Some(place) = &self.control_later {
+        if let Some(place) = &self.deferred_control {
             let listening = place.listen(SocketAccess::Owner)?;
             self.control.insert(0, Entrance { listening, token: None });
         }
@@ -99,9 +99,9 @@ impl ServiceSockets {
             files.extend(file);
         }
         let targets = Targets::new(self.targets);
-        for (place, Listening { socket, place: at, .. }) in (0..).zip(self.portals) {
-            let service = plimsoll_front::SocketProtocol::Iscsi(targets.at_portal(place));
-            server.listen_for(socket, service).with_context(|| say!("listening at {at}"))?;
+        for (index, Listening { socket, place, .. }) in (0..).zip(self.portals) {
+            let service = plimsoll_front::SocketProtocol::Iscsi(targets.at_portal(index));
+            server.listen_for(socket, service).with_context(|| say!("listening at {place}"))?;
         }
         Ok((self.control, files))
     }

@@ -26,8 +26,8 @@ pub fn attach(service: &ServiceClient, args: &AttachArgs) -> Result<(), CliError
         file_only: args.file,
         ..AttachOptions::default()
     };
-    let answer = block_device::attach(&service.client, &options, &show_progress)?;
-    service.write_page(&answer, |volume: &Volume| {
+    let response = block_device::attach(&service.client, &options, &show_progress)?;
+    service.write_page(&response, |volume: &Volume| {
         let mut page = plimsoll_report::pages::volumes::attached(volume);
         let may_be_blank = options.mountpoint.is_none() && volume.writable;
         if may_be_blank && volume.attachment.as_ref().is_some_and(block_device::is_blank) {
@@ -57,7 +57,7 @@ pub fn detach(service: &ServiceClient, name: &str) -> Result<(), CliError> {
     service.forms.write_changes(&[CompletedChange::VolumeDetached(name.to_owned())])
 }
 
-/// `plimsoll volume detach --offline`: clears what a service that was killed left.
+/// `plimsoll volume detach --offline`: removes the attachments that a killed service left.
 pub fn detach_offline(args: &VolumeArgs, name: &str) -> Result<(), CliError> {
     let forms = Forms::new(&args.forms)?;
     block_device::detach_offline(&home::data_directory(&args.reach)?, name)?;
@@ -65,7 +65,7 @@ pub fn detach_offline(args: &VolumeArgs, name: &str) -> Result<(), CliError> {
 }
 
 /// The device of a volume that has grown, and the command that grows its filesystem.
-pub fn grown(volume: &Volume) -> Vec<(&'static str, String)> {
+pub fn describe_growth(volume: &Volume) -> Vec<(&'static str, String)> {
     let Some(attachment @ Attachment { device: Some(device), mountpoint, .. }) = &volume.attachment else {
         return Vec::new();
     };

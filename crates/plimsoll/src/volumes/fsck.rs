@@ -12,10 +12,10 @@ use crate::args::VolumeArgs;
 use crate::cli_error::CliError;
 use crate::output::Forms;
 
-/// The exit code of a directory that is not sound.
+/// Exit code for a damaged directory.
 const DAMAGED: u8 = 1;
 
-/// Checks a directory, that of the service by default, and repairs it when that is wanted.
+/// Checks a directory, by default that of the service, and repairs it if requested.
 pub fn fsck(args: &VolumeArgs, directory: Option<&Path>, repair: bool, add_checksums: bool) -> Result<(), CliError> {
     let forms = Forms::new(&args.forms)?;
     let directory =

@@ -1,4 +1,4 @@
-//! Where a service is, unless the user says so: the default data directories, and the client of the service there.
+//! Default data directories, and the client of the service there.
 
 use std::path::{Path, PathBuf};
 
@@ -16,12 +16,12 @@ use crate::store::user_directory;
 /// The environment variable that names the service.
 const SERVICE_VARIABLE: &str = "PLIMSOLL_SERVICE";
 /// The data directory of root.
-const OF_ROOT: &str = "/var/lib/plimsoll";
+const ROOT_DIRECTORY: &str = "/var/lib/plimsoll";
 
 /// The data directory of this user.
 pub fn directory() -> Result<PathBuf, CliError> {
     if rustix::process::geteuid().is_root() {
-        return Ok(OF_ROOT.into());
+        return Ok(ROOT_DIRECTORY.into());
     }
     let data = user_directory("XDG_DATA_HOME", ".local/share").filter(|path| path.is_absolute());
     data.map(|data| data.join("plimsoll")).ok_or_else(|| {
@@ -29,13 +29,13 @@ pub fn directory() -> Result<PathBuf, CliError> {
     })
 }
 
-/// A client of the service that was named, or of the one in a default directory.
+/// A client of the named service, or of that in a default directory.
 pub fn client(args: &ReachArgs) -> Result<Client, CliError> {
     let token = args.token_file.as_deref().map(Token::read).transpose();
     let token = token.map_err(|error| CliError::usage(error.to_string()))?;
     let address = match &args.service {
         Some(address) => address.clone(),
-        None => named()?.map_or_else(usual, Ok)?,
+        None => read_service_variable()?.map_or_else(default_address, Ok)?,
     };
     let address = match address {
         ControlAddress::Unix(path) if path.is_dir() => ControlAddress::Unix(path.join(CONTROL_SOCKET)),
@@ -44,9 +44,9 @@ pub fn client(args: &ReachArgs) -> Result<Client, CliError> {
     Ok(Client::new(address, token).context(label!("asking the service"))?)
 }
 
-/// The data directory of that service, which need not run.
+/// The data directory of the named or default service, which need not run.
 pub fn data_directory(args: &ReachArgs) -> Result<PathBuf, CliError> {
-    match args.service.clone().map_or_else(named, |address| Ok(Some(address)))? {
+    match args.service.clone().map_or_else(read_service_variable, |address| Ok(Some(address)))? {
         None => directory(),
         Some(ControlAddress::Unix(path))
             if path.is_dir() || path.file_name().is_none_or(|name| name != CONTROL_SOCKET) =>
@@ -58,16 +58,16 @@ pub fn data_directory(args: &ReachArgs) -> Result<PathBuf, CliError> {
     }
 }
 
-fn named() -> Result<Option<ControlAddress>, CliError> {
+fn read_service_variable() -> Result<Option<ControlAddress>, CliError> {
     let Some(text) = std::env::var_os(SERVICE_VARIABLE).filter(|text| !text.is_empty()) else { return Ok(None) };
     let address = text.to_string_lossy().parse();
     address.map(Some).map_err(|error| CliError::usage(format!("{SERVICE_VARIABLE}: {error}")))
 }
 
-/// The socket of this user's service; of root's, where there is no other.
-fn usual() -> Result<ControlAddress, CliError> {
+/// The socket of this user's service, or of root's if only that exists.
+fn default_address() -> Result<ControlAddress, CliError> {
     let own = directory()?.join(CONTROL_SOCKET);
-    let of_root = Path::new(OF_ROOT).join(CONTROL_SOCKET);
+    let of_root = Path::new(ROOT_DIRECTORY).join(CONTROL_SOCKET);
     Ok(ControlAddress::Unix(if !own.exists() && of_root.exists() { of_root } else { own }))
 }
 

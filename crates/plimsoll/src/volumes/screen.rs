@@ -1,4 +1,4 @@
-//! A terminal that is taken over for a while: keys come one by one, and what was there before comes back in the end.
+//! A full-screen terminal with single keys, whose previous content returns at the end.
 
 use std::io::{IsTerminal, Stdin, Stdout, Write};
 use std::time::{Duration, Instant};
@@ -9,25 +9,25 @@ use rustix::termios::{LocalModes, OptionalActions, Termios, tcgetattr, tcgetwins
 const ENTER: &str = "\x1b[?1049h\x1b[?25l";
 const LEAVE: &str = "\x1b[?25h\x1b[?1049l";
 
-/// The terminal, until this is dropped.
+/// The full-screen terminal; restored on drop.
 pub struct Screen {
     input: Stdin,
     output: Stdout,
-    before: Termios,
+    original: Termios,
 }
 
 impl Screen {
-    /// Takes the terminal over; `None` where standard input or output is none.
+    /// Switches to the full screen; `None` if standard input or output is not a terminal.
     pub fn enter() -> Option<Self> {
         let (input, output) = (std::io::stdin(), std::io::stdout());
         if !input.is_terminal() || !output.is_terminal() {
             return None;
         }
-        let before = tcgetattr(&input).ok()?;
-        let mut raw = before.clone();
+        let original = tcgetattr(&input).ok()?;
+        let mut raw = original.clone();
         raw.local_modes -= LocalModes::ICANON | LocalModes::ECHO;
         tcsetattr(&input, OptionalActions::Now, &raw).ok()?;
-        let screen = Self { input, output, before };
+        let screen = Self { input, output, original };
         screen.write(ENTER);
         Some(screen)
     }
@@ -38,15 +38,15 @@ impl Screen {
         size.map_or((80, 24), |size| (size.ws_col.into(), size.ws_row.into()))
     }
 
-    /// Shows a text from the top, as many lines as there is room for.
+    /// Shows the lines of a text that fit, from the top.
     pub fn show(&self, text: &str) {
         let (_, rows) = self.size();
         let lines: Vec<String> = text.lines().take(rows - 1).map(|line| format!("{line}\x1b[K\r\n")).collect();
         self.write(&format!("\x1b[H{}\x1b[J", lines.concat()));
     }
 
-    /// True when `q` or Escape is pressed within this time, or nobody can press anything any more.
-    pub fn is_left_within(&self, time: Duration, interrupted: impl Fn() -> bool) -> bool {
+    /// True if `q` or Escape is pressed or the terminal is closed within this time.
+    pub fn quits_within(&self, time: Duration, interrupted: impl Fn() -> bool) -> bool {
         let until = Instant::now() + time;
         loop {
             let left = until.saturating_duration_since(Instant::now());
@@ -72,7 +72,7 @@ impl Screen {
 
     fn write(&self, text: &str) {
         let mut out = self.output.lock();
-        // A terminal that is gone shows nothing.
+        // The terminal may be closed.
         let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
     }
 }
@@ -80,6 +80,6 @@ impl Screen {
 impl Drop for Screen {
     fn drop(&mut self) {
         self.write(LEAVE);
-        let _ = tcsetattr(&self.input, OptionalActions::Now, &self.before);
+        let _ = tcsetattr(&self.input, OptionalActions::Now, &self.original);
     }
 }

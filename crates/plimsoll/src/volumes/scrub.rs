@@ -12,9 +12,9 @@ use super::ServiceClient;
 use crate::cli_error::CliError;
 
 const PATH: &str = "/v1/scrub";
-/// Between two looks at the progress.
-const LOOK: Duration = Duration::from_millis(250);
-/// The exit code when data are damaged.
+/// Interval of requests for the progress.
+const POLL_INTERVAL: Duration = Duration::from_millis(250);
+/// Exit code for damaged data.
 const DAMAGED: u8 = 1;
 
 /// Compares the data of a volume, or of all.
@@ -22,21 +22,21 @@ pub fn scrub(service: &ServiceClient, volume: Option<&str>, rate: Bytes) -> Resu
     let body = Scrub { volume: volume.map(str::to_owned), rate_bytes: Some(rate.get()) };
     service.client.post(PATH, &body)?;
     let shows_progress = std::io::stderr().is_terminal();
-    let (answer, state) = loop {
-        let answer = service.client.get(PATH)?;
-        let state: ScrubState = service.client.read(&answer)?;
+    let (response, state) = loop {
+        let response = service.client.get(PATH)?;
+        let state: ScrubState = service.client.read(&response)?;
         if !state.running {
-            break (answer, state);
+            break (response, state);
         }
         if shows_progress {
             let _ = write!(std::io::stderr(), "\r{}", volumes::scrub_progress(&state));
         }
-        std::thread::sleep(LOOK);
+        std::thread::sleep(POLL_INTERVAL);
     };
     if shows_progress {
         let _ = write!(std::io::stderr(), "\r\x1b[K");
     }
-    service.write_page(&answer, volumes::scrub)?;
+    service.write_page(&response, volumes::scrub)?;
     if let Some(error) = &state.error {
         return Err(CliError::Failed(anyhow::anyhow!(say!("the scrub did not come to its end: {error}"))));
     }

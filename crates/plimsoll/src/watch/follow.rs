@@ -34,16 +34,16 @@ impl Watch {
     pub(super) fn follow(&mut self, mut feeds: Vec<LoadFeed<'_>>, args: &WatchArgs) -> Result<(), CliError> {
         let device = args.device.as_deref().unwrap_or_default();
         let recall = |folder| self.recall(folder, device);
-        let mut log = args.history.as_deref().map(recall).transpose().map_err(fail)?;
+        let mut log = args.history.as_deref().map(recall).transpose().map_err(log_error)?;
         let metrics = Arc::new(Mutex::new(String::new()));
-        let mut console = Console::new(false).map_err(anyhow::Error::new)?;
+        let mut console = Console::new(false)?;
         let _control = args.listen.as_ref().map(|address| serve(address, &metrics, &mut console)).transpose()?;
         let interrupted = console.interrupted_flag();
         let stop = || interrupted.load(Ordering::Relaxed);
         let screen = if self.forms.is_written() { None } else { Screen::enter() };
         let start = jiff::Timestamp::now();
-        let (begun, every) = (Instant::now(), Duration::from_nanos(args.every.unwrap_or(EVERY).as_nanos()));
-        let end = args.duration.map(|duration| begun + Duration::from_nanos(duration.as_nanos()));
+        let (started, every) = (Instant::now(), Duration::from_nanos(args.every.unwrap_or(EVERY).as_nanos()));
+        let end = args.duration.map(|duration| started + Duration::from_nanos(duration.as_nanos()));
         for reading in 0_u32.. {
             let read = sample_all(&mut feeds, &stop);
             self.cost = feeds.first().and_then(LoadFeed::cost);
@@ -51,7 +51,7 @@ impl Watch {
                 Ok(sample) => {
                     self.trouble = None;
                     if let (Some(log), Some(sample)) = (&mut log, &sample) {
-                        log.append(sample).map_err(fail)?;
+                        log.append(sample).map_err(log_error)?;
                     }
                     if let Some(sample) = sample {
                         self.observe(sample);
@@ -71,7 +71,7 @@ impl Watch {
                 self.send(endpoint, start, screen.as_ref(), &mut console);
             }
             // A reading that takes longer than the interval delays the following ones.
-            let due = begun + every.saturating_mul(reading.saturating_add(1));
+            let due = started + every.saturating_mul(reading.saturating_add(1));
             let next = end.map_or(due, |end| end.min(due));
             if end.is_some_and(|end| Instant::now() >= end) || wait_until(next, screen.as_ref(), &stop) {
                 break;
@@ -99,7 +99,7 @@ impl Watch {
         Ok(log)
     }
 
-    /// Shows the present on the screen, or prints new alerts; and updates the metrics.
+    /// Shows the current state on the screen, or prints new alerts; and updates the metrics.
     fn show(&mut self, screen: Option<&Screen>, console: &mut Console, metrics: &Mutex<String>) {
         let state = self.watcher.state();
         let report = self.report(state.as_ref());
@@ -108,7 +108,7 @@ impl Watch {
         if let Some(screen) = screen {
             screen.show(&render_screen(&report, screen.size(), self.forms.style()));
         } else {
-            alerts.iter().filter(|alert| !self.alerts.contains(alert)).for_each(|alert| console.say(alert));
+            alerts.iter().filter(|alert| !self.alerts.contains(alert)).for_each(|alert| console.print_line(alert));
         }
         self.alerts = alerts;
     }
@@ -124,7 +124,7 @@ impl Watch {
         let state = self.watcher.state();
         let failure = send_metrics(endpoint, &watch_metrics(&self.report(state.as_ref())), start).err();
         if let Some(why) = failure.as_ref().filter(|_| screen.is_none() && self.unsent.is_none()) {
-            console.say(&format!("{why:#}"));
+            console.print_line(&format!("{why:#}"));
         }
         self.unsent = failure;
     }
@@ -146,7 +146,7 @@ fn wait_until(next: Instant, screen: Option<&Screen>, stop: &dyn Fn() -> bool) -
         let left = next.saturating_duration_since(Instant::now());
         match screen {
             _ if left.is_zero() => return false,
-            Some(screen) if screen.is_left_within(left.min(KEY_WAIT), stop) => return true,
+            Some(screen) if screen.quits_within(left.min(KEY_WAIT), stop) => return true,
             Some(_) => {}
             None => std::thread::sleep(left.min(KEY_WAIT)),
         }
@@ -158,14 +158,14 @@ fn serve(address: &ListenAddress, metrics: &Arc<Mutex<String>>, console: &mut Co
     let refuse = |error| CliError::usage(format!("--listen: {:#}", anyhow::Error::new(error)));
     let listening = address.listen(SocketAccess::Owner).map_err(refuse)?;
     for address in portals::addresses(std::slice::from_ref(&listening)) {
-        console.say(&say!("metrics at http://{address}/metrics"));
+        console.print_line(&say!("metrics at http://{address}/metrics"));
     }
     let entrance = Entrance { listening, token: None };
     let served = Control::serve(text_router("/metrics", Arc::clone(metrics)), vec![entrance]);
     served.map_err(|error| CliError::Failed(anyhow::Error::new(error).context(label!("cannot serve metrics"))))
 }
 
-fn fail(error: SampleLogError) -> CliError {
+fn log_error(error: SampleLogError) -> CliError {
     CliError::Failed(anyhow::Error::new(error))
 }
 

@@ -1,16 +1,17 @@
 //! The target of a watch: a running source, or a file.
 
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use plimsoll_language::say;
 use plimsoll_measure::watch::LoadFeed;
 use plimsoll_service::client::{ClientError, fetch_page};
-use plimsoll_suite::collect::{Linux, Mysql, Postgres, PsqlConnection};
+use plimsoll_suite::collect::{Linux, Mysql};
 
 use super::EVERY;
 use crate::args::WatchArgs;
 use crate::cli_error::CliError;
+use crate::collect::connect_postgres;
 
 /// A query of Prometheus, whose range is that of the latest readings.
 const RANGE_QUERY: &str = "/api/v1/query_range?";
@@ -56,7 +57,7 @@ pub(super) fn find(args: &WatchArgs) -> Result<WatchTarget<'_>, CliError> {
         _ if target == "host" => Ok(WatchTarget::Running(vec![host(device)])),
         _ if target == "mysql" => with_device(LoadFeed::of_counters(Box::new(Mysql::new(&args.client)), None)),
         Some(("postgres" | "postgresql", _)) => {
-            let postgres = connect(OsStr::new(target), &args.client);
+            let postgres = connect_postgres(Some(OsStr::new(target)), &args.client);
             with_device(LoadFeed::of_counters(Box::new(postgres), None))
         }
         Some((scheme, _)) => Err(CliError::usage(say!(
@@ -74,11 +75,6 @@ pub(super) fn find(args: &WatchArgs) -> Result<WatchTarget<'_>, CliError> {
 fn latest_range(every_s: f64) -> String {
     let now = jiff::Timestamp::now().as_second() as f64;
     format!("&start={}&end={now}&step={every_s}", now - RANGE_INTERVALS * every_s)
-}
-
-fn connect<'a>(url: &'a OsStr, options: &'a [OsString]) -> Postgres<'a> {
-    let application_name = std::env::var_os("PGAPPNAME").is_none().then_some("plimsoll");
-    Postgres::new(PsqlConnection { url: Some(url), options, application_name })
 }
 
 fn describe(authority: &str, error: &ClientError) -> String {

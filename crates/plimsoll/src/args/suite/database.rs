@@ -24,7 +24,7 @@ pub struct DatabaseArgs {
     #[arg(long, value_enum, value_name = "PHASE", requires = "url")]
     pub phase: Option<DataPhase>,
     #[command(flatten)]
-    pub making: MakeArgs,
+    pub server: MakeArgs,
     #[command(flatten)]
     pub output: OutputArgs,
 }
@@ -54,7 +54,7 @@ pub struct MakeArgs {
     #[arg(long, value_name = "CONFIG", requires = "make")]
     pub like: Option<String>,
     /// Change the level of the emulated volume this long after the start of the sessions, such as 30s=10vpu; repeatable
-    #[arg(long = "change", value_name = "TIME=LEVEL", requires = "like", value_parser = change)]
+    #[arg(long = "change", value_name = "TIME=LEVEL", requires = "like", value_parser = parse_change)]
     pub changes: Vec<(Span, String)>,
     /// Emulate the volume N times slower than the product, if the product is faster than this host can emulate. The curve
     /// keeps its shape at 1/N of the rates; the database itself is not slowed down
@@ -71,23 +71,23 @@ pub struct MakeArgs {
     #[arg(long, value_enum, default_value_t, requires = "make")]
     pub flushes: Flushes,
     /// Additional setting of the server; repeatable
-    #[arg(long = "set", value_name = "NAME=VALUE", requires = "make", value_parser = setting)]
+    #[arg(long = "set", value_name = "NAME=VALUE", requires = "make", value_parser = parse_setting)]
     pub settings: Vec<(String, String)>,
     #[command(flatten)]
     pub terms: TermsArgs,
 }
 
-fn change(text: &str) -> Result<(Span, String), String> {
-    let wrong = || format!("{text:?}: write TIME=LEVEL, such as 30s=10vpu");
-    let (time, level) = text.split_once('=').ok_or_else(wrong)?;
+fn parse_change(text: &str) -> Result<(Span, String), String> {
+    let invalid = || format!("{text:?}: write TIME=LEVEL, such as 30s=10vpu");
+    let (time, level) = text.split_once('=').ok_or_else(invalid)?;
     let level = level.trim();
     if level.is_empty() {
-        return Err(wrong());
+        return Err(invalid());
     }
-    Ok((time.trim().parse().map_err(|_| wrong())?, level.to_owned()))
+    Ok((time.trim().parse().map_err(|_| invalid())?, level.to_owned()))
 }
 
-fn setting(text: &str) -> Result<(String, String), String> {
+fn parse_setting(text: &str) -> Result<(String, String), String> {
     match text.split_once('=') {
         Some((name, value)) if !name.trim().is_empty() => Ok((name.trim().into(), value.trim().into())),
         _ => Err(format!("{text:?}: write NAME=VALUE")),
@@ -100,11 +100,11 @@ mod tests {
 
     #[test]
     fn changes_have_a_time_and_a_level() {
-        assert_eq!(change("30s=10vpu"), Ok((Span::from_secs(30), "10vpu".into())));
+        assert_eq!(parse_change("30s=10vpu"), Ok((Span::from_secs(30), "10vpu".into())));
         // A level that is a setting contains an equals sign.
-        assert_eq!(change("500ms = iops=12000"), Ok((Span::from_millis(500), "iops=12000".into())));
-        for wrong in ["", "30s", "30s=", "=10vpu", "10vpu=30s"] {
-            assert!(change(wrong).is_err_and(|why| why.contains("TIME=LEVEL")), "{wrong}");
+        assert_eq!(parse_change("500ms = iops=12000"), Ok((Span::from_millis(500), "iops=12000".into())));
+        for invalid in ["", "30s", "30s=", "=10vpu", "10vpu=30s"] {
+            assert!(parse_change(invalid).is_err_and(|why| why.contains("TIME=LEVEL")), "{invalid}");
         }
     }
 }
