@@ -135,27 +135,28 @@ fn caps() {
     );
     println!("|---|---|---|---|---|---|---|---|---|---|");
     for case in cases {
-        for (server, observed) in in_turns(&case) {
+        for (server, observations) in in_turns(&case) {
             let head = format!("| {} | {} | {} |", case.name(), case.depth, server.name());
-            let observed = match observed {
-                Ok(observed) => observed,
+            let observations = match observations {
+                Ok(observations) => observations,
                 Err(why) => {
                     println!("{head} {why} | | | | | | |");
                     continue;
                 }
             };
-            let of = |value: fn(&Observation) -> f64| median(observed.iter().map(|(observed, _)| value(observed)));
-            let worst = observed.iter().map(|(observed, _)| observed.worst).fold(0.0, f64::max);
+            let of =
+                |value: fn(&Observation) -> f64| median(observations.iter().map(|(observation, _)| value(observation)));
+            let worst = observations.iter().map(|(observation, _)| observation.worst).fold(0.0, f64::max);
             println!(
                 "{head} {:+.2} % | {:.2}x | {:.1} % and {:.1} % | {} | {} | {} | {:.2} |",
-                (of(|observed| observed.iops) / case.ideal_iops() - 1.0) * 100.0,
-                of(|observed| observed.first),
-                of(|observed| observed.worst) * 100.0,
+                (of(|observation| observation.iops) / case.ideal_iops() - 1.0) * 100.0,
+                of(|observation| observation.first),
+                of(|observation| observation.worst) * 100.0,
                 worst * 100.0,
                 case.ideal_response(),
-                span(of(|observed| observed.p50)),
-                span(of(|observed| observed.p99)),
-                of(|observed| observed.p99 / observed.p50),
+                span(of(|observation| observation.p50)),
+                span(of(|observation| observation.p99)),
+                of(|observation| observation.p99 / observation.p50),
             );
         }
     }
@@ -178,26 +179,28 @@ fn delays() {
     );
     println!("|---|---|---|---|---|---|---|---|---|");
     for case in cases {
-        for (server, observed) in in_turns(&case) {
+        for (server, observations) in in_turns(&case) {
             let head = format!("| {} | {} | {} |", case.name(), case.depth, server.name());
-            let observed = match observed {
-                Ok(observed) => observed,
+            let observations = match observations {
+                Ok(observations) => observations,
                 Err(why) => {
                     println!("{head} {why} | | | | | |");
                     continue;
                 }
             };
-            let of = |value: fn(&Observation) -> f64| median(observed.iter().map(|(observed, _)| value(observed)));
+            let of =
+                |value: fn(&Observation) -> f64| median(observations.iter().map(|(observation, _)| value(observation)));
             let ideal = case.ideal_response().as_nanos() as f64;
-            let floor = median(observed.iter().map(|(_, floor)| floor.beyond(case.ideal_response()).as_nanos() as f64));
+            let floor =
+                median(observations.iter().map(|(_, floor)| floor.beyond(case.ideal_response()).as_nanos() as f64));
             println!(
                 "{head} {} | {} | {:+.1} us | {:.1} % | {:.1} us | {:.1} % |",
-                span(of(|observed| observed.p50)),
-                span(of(|observed| observed.p99)),
-                (of(|observed| observed.p50) - ideal) / 1e3,
-                of(|observed| observed.within) * 100.0,
+                span(of(|observation| observation.p50)),
+                span(of(|observation| observation.p99)),
+                (of(|observation| observation.p50) - ideal) / 1e3,
+                of(|observation| observation.within) * 100.0,
                 floor / 1e3,
-                of(|observed| observed.iops) / case.ideal_iops() * 100.0,
+                of(|observation| observation.iops) / case.ideal_iops() * 100.0,
             );
         }
     }
@@ -214,10 +217,10 @@ fn in_turns(case: &Case) -> Vec<(Server, Rounds)> {
         let count = all.len();
         for turn in 0..count {
             let (server, rounds) = &mut all[(turn + round) % count];
-            let Ok(observed) = rounds else { continue };
+            let Ok(observations) = rounds else { continue };
             let floor = Floor::measure(FLOOR).unwrap();
             match server.measure(case) {
-                Ok(one) => observed.push((one, floor)),
+                Ok(one) => observations.push((one, floor)),
                 Err(why) => *rounds = Err(why),
             }
         }

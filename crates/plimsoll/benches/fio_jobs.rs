@@ -77,9 +77,9 @@ fn compare(name: &str, options: &str, folder: &Path) -> (f64, f64) {
             ours.push(own());
         }
     }
-    let of = |observed: &[Observation], of: fn(&Observation) -> f64| median(observed.iter().map(of).collect());
-    let (a, b) = (of(&ours, |observed| observed.iops), of(&theirs, |observed| observed.iops));
-    let (c, d) = (of(&ours, |observed| observed.user_ns), of(&theirs, |observed| observed.user_ns));
+    let of = |observations: &[Observation], of: fn(&Observation) -> f64| median(observations.iter().map(of).collect());
+    let (a, b) = (of(&ours, |observation| observation.iops), of(&theirs, |observation| observation.iops));
+    let (c, d) = (of(&ours, |observation| observation.user_ns), of(&theirs, |observation| observation.user_ns));
     println!("| {name} | {a:.0} | {b:.0} | **{:.2}** | {c:.0} | {d:.0} | **{:.2}** |", a / b, c / d);
     (a / b, c / d)
 }

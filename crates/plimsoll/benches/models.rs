@@ -175,9 +175,9 @@ fn rate(model: &str, pace: Pace, operations: u64) -> f64 {
     let mut load = Streams::new(&[stream(pace)], 1, phase).unwrap();
     let rules = Rules::new(1024, Span::from_millis(100));
     let start = Instant::now();
-    let observed = drive(&mut target, &mut load, &rules, &mut |_| Onward::Continue(())).unwrap();
+    let result = drive(&mut target, &mut load, &rules, &mut |_| Onward::Continue(())).unwrap();
     let elapsed = start.elapsed().as_secs_f64();
-    let counted: u64 = observed.series.iter().map(|slice| slice.tally.operations()).sum();
+    let counted: u64 = result.series.iter().map(|slice| slice.tally.operations()).sum();
     assert_eq!(counted, operations, "every operation is counted");
     operations as f64 / elapsed
 }

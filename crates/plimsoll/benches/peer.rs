@@ -116,8 +116,10 @@ fn compare(peer: &str, targets: &[(&str, &Path)], reads: impl Fn(&Path, u32) -> 
     for (name, path) in targets {
         for depth in [1, 8, 32, 128] {
             let (ours, theirs) = alternate(|| plimsoll(OURS.as_ref(), path, depth, 1), || reads(path, depth));
-            let (a, b) = (median(&ours, |observed| observed.iops), median(&theirs, |observed| observed.iops));
-            let (c, d) = (median(&ours, |observed| observed.user_ns), median(&theirs, |observed| observed.user_ns));
+            let (a, b) =
+                (median(&ours, |observation| observation.iops), median(&theirs, |observation| observation.iops));
+            let (c, d) =
+                (median(&ours, |observation| observation.user_ns), median(&theirs, |observation| observation.user_ns));
             println!("| {name} | {depth} | {a:.0} | {b:.0} | **{:.2}** | {c:.0} | {d:.0} | **{:.2}** |", a / b, c / d);
         }
     }
@@ -134,7 +136,7 @@ fn compare_with_t_io_uring(path: &Path) {
     for depth in [32, 128] {
         let (ours, theirs) =
             alternate(|| plimsoll(OURS.as_ref(), path, depth, 1), || t_io_uring::random_reads(&program, path, depth));
-        let (a, b) = (median(&ours, |observed| observed.iops), median(&theirs, |observed| observed.iops));
+        let (a, b) = (median(&ours, |observation| observation.iops), median(&theirs, |observation| observation.iops));
         println!("| {depth} | {a:.0} | {b:.0} | **{:.2}** |", a / b);
     }
 }
@@ -143,7 +145,7 @@ fn compare_threads(path: &Path) {
     println!("\n| zram, depth | IOPS, 1 thread | IOPS, 2 threads | ratio |\n|---|---|---|---|");
     let depth = 32;
     let (one, two) = alternate(|| plimsoll(OURS.as_ref(), path, depth, 1), || plimsoll(OURS.as_ref(), path, depth, 2));
-    let (a, b) = (median(&one, |observed| observed.iops), median(&two, |observed| observed.iops));
+    let (a, b) = (median(&one, |observation| observation.iops), median(&two, |observation| observation.iops));
     println!("| {depth} | {a:.0} | {b:.0} | **{:.2}** |", b / a);
 }
 
@@ -191,8 +193,8 @@ fn start_up() {
     );
 }
 
-pub fn median(observed: &[Observation], of: impl Fn(&Observation) -> f64) -> f64 {
-    let mut values: Vec<f64> = observed.iter().map(of).collect();
+pub fn median(observations: &[Observation], of: impl Fn(&Observation) -> f64) -> f64 {
+    let mut values: Vec<f64> = observations.iter().map(of).collect();
     values.sort_by(f64::total_cmp);
     values[values.len() / 2]
 }

@@ -60,7 +60,7 @@ fn dd() {
     let theirs = || -> Figures {
         let file = folder().join("suites-bench.dd");
         let (data, named) = (format!("of={}", file.display()), format!("if={}", file.display()));
-        let observed = kinds.map(|kind| {
+        let figures = kinds.map(|kind| {
             let arguments: &[&str] = match kind {
                 "buffered" => &["if=/dev/zero", &data],
                 "fdatasync" => &["if=/dev/zero", &data, "conv=fdatasync"],
@@ -78,7 +78,7 @@ fn dd() {
             read::dd(&reported)[0]
         });
         std::fs::remove_file(&file).unwrap();
-        kinds.map(str::to_owned).into_iter().zip(observed).collect()
+        kinds.map(str::to_owned).into_iter().zip(figures).collect()
     };
     compare(&format!("dd, {count} blocks of 1 MiB, beside GNU dd"), "MB/s", ours, theirs);
 }
@@ -127,7 +127,7 @@ fn crystaldiskmark() {
     };
     let tests = [(true, "1m", 8), (true, "1m", 1), (false, "4k", 32), (false, "4k", 1)];
     let fio = || {
-        let mut observed = Figures::new();
+        let mut figures = Figures::new();
         for direction in ["read", "write"] {
             for (sequential, block, depth) in tests {
                 let order = if sequential { direction.to_owned() } else { format!("rand{direction}") };
@@ -140,10 +140,10 @@ fn crystaldiskmark() {
                 let mut arguments: Vec<&str> = usual.split(' ').chain(of_test.iter().map(String::as_str)).collect();
                 arguments.push(&file);
                 let name = format!("{} {}, Q{depth}", block.replace('m', " MiB").replace('k', " KiB"), order);
-                observed.push((name, read::fio(&theirs.run(&arguments), direction)));
+                figures.push((name, read::fio(&theirs.run(&arguments), direction)));
             }
         }
-        observed
+        figures
     };
     compare(&format!("crystaldiskmark 8, {size} MiB, a second each, beside KDiskMark's fio"), "MB/s", ours, fio);
     std::fs::remove_file(&file).unwrap();

@@ -56,9 +56,9 @@ fn simulated(model: &ChainSpec, depth: u32) -> (Bins, f64) {
     let phase = StreamPhase { end: Instant::ZERO + lasts(), ..StreamPhase::unbounded(Instant::ZERO) };
     let mut load = Streams::new(&[reads(SIZE, depth)], 1, phase).unwrap();
     let rules = Rules::new(depth, Span::from_millis(100));
-    let observed = drive(&mut target, &mut load, &rules, &mut |_| Onward::Continue(())).unwrap();
+    let result = drive(&mut target, &mut load, &rules, &mut |_| Onward::Continue(())).unwrap();
     let mut response = Bins::default();
-    observed.series.iter().for_each(|slice| response.merge(&slice.tally.response()));
+    result.series.iter().for_each(|slice| response.merge(&slice.tally.response()));
     let iops = response.count as f64 / lasts().as_secs_f64();
     (response, iops)
 }
@@ -76,14 +76,14 @@ fn compared(rounds: &[(Observation, Span)], (simulated, iops): &(Bins, f64)) -> 
     let floor = span(median(rounds.iter().map(|(_, floor)| floor.as_nanos() as f64)));
     let mut row = format!("{floor} |");
     for (quantile, of) in [
-        (0.5, (|observed: &Observation| observed.p50) as fn(&Observation) -> f64),
-        (0.9, |observed: &Observation| observed.p90),
+        (0.5, (|observation: &Observation| observation.p50) as fn(&Observation) -> f64),
+        (0.9, |observation: &Observation| observation.p90),
     ] {
         let ideal = simulated.quantile(quantile).unwrap();
-        let found = median(rounds.iter().map(|(observed, _)| of(observed)));
+        let found = median(rounds.iter().map(|(observation, _)| of(observation)));
         let difference = (found / ideal.as_nanos() as f64 - 1.0) * 100.0;
         row += &format!(" {ideal} | {} | {difference:+.1} % |", span(found));
     }
-    let measured = median(rounds.iter().map(|(observed, _)| observed.iops));
+    let measured = median(rounds.iter().map(|(observation, _)| observation.iops));
     row + &format!(" {:.3} |", measured / iops)
 }

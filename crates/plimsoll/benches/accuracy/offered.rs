@@ -74,11 +74,11 @@ pub fn observe(target: &mut dyn Target, case: &Case) -> Observation {
     let phase = StreamPhase { end: start + lasts(), ..StreamPhase::unbounded(start) };
     let mut load = Streams::new(&[reads(SIZE, case.depth)], 1, phase).unwrap();
     let rules = Rules::new(case.depth, WINDOW);
-    let observed = drive(target, &mut load, &rules, &mut |_| Onward::Continue(())).unwrap();
+    let result = drive(target, &mut load, &rules, &mut |_| Onward::Continue(())).unwrap();
     let windows = (lasts().as_nanos() / WINDOW.as_nanos()) as usize;
-    let counts: Vec<u64> = observed.series.iter().take(windows).map(|slice| slice.tally.operations()).collect();
+    let counts: Vec<u64> = result.series.iter().take(windows).map(|slice| slice.tally.operations()).collect();
     let mut response = Bins::default();
-    for slice in &observed.series {
+    for slice in &result.series {
         response.merge(&slice.tally.response());
     }
     let quantile = |share| response.quantile(share).unwrap_or_default().as_nanos() as f64;

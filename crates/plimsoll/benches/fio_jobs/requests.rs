@@ -130,24 +130,25 @@ pub fn print(device: &Path, version: &str) {
             }
         }
         let cell = |of: &dyn Fn(&Observation) -> f64| {
-            let of = |observed: &[Observation]| format!("{:.0}", median(observed.iter().map(of).collect()));
+            let of = |observations: &[Observation]| format!("{:.0}", median(observations.iter().map(of).collect()));
             joined(&of(&ours), &of(&theirs))
         };
-        let depth = |observed: &[Observation]| {
-            let level = |index: usize| median(observed.iter().map(|observed| observed.levels[index]).collect());
+        let depth = |observations: &[Observation]| {
+            let level =
+                |index: usize| median(observations.iter().map(|observation| observation.levels[index]).collect());
             let usual = (0..LEVELS.len()).max_by(|a, b| level(*a).total_cmp(&level(*b))).unwrap();
             format!("{}: {:.1} %", LEVELS[usual], level(usual))
         };
         println!(
             "| {name} | {} | {} | {} | {} | {} | {} | {} | {} |",
-            cell(&|observed| observed.operations),
-            cell(&|observed| observed.bytes / f64::from(1 << 20)),
-            cell(&|observed| observed.flushes),
-            cell(&|observed| observed.requests[0]),
-            cell(&|observed| observed.requests[1]),
-            cell(&|observed| observed.merges.iter().sum()),
+            cell(&|observation| observation.operations),
+            cell(&|observation| observation.bytes / f64::from(1 << 20)),
+            cell(&|observation| observation.flushes),
+            cell(&|observation| observation.requests[0]),
+            cell(&|observation| observation.requests[1]),
+            cell(&|observation| observation.merges.iter().sum()),
             joined(&depth(&ours), &depth(&theirs)),
-            cell(&|observed| observed.iops),
+            cell(&|observation| observation.iops),
         );
     }
 }

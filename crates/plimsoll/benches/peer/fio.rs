@@ -27,9 +27,9 @@ pub fn random_reads(path: &Path, depth: u32) -> Observation {
 }
 
 pub fn null_engine() {
-    let observed: Vec<Observation> =
+    let observations: Vec<Observation> =
         (0..5).map(|_| run(&["--ioengine=null".into(), "--size=100g".into(), "--iodepth=32".into()])).collect();
-    println!("| fio, null engine, depth 32 | {:.2} |", median(&observed, |observed| observed.iops) / 1e6);
+    println!("| fio, null engine, depth 32 | {:.2} |", median(&observations, |observation| observation.iops) / 1e6);
 }
 
 fn run(arguments: &[String]) -> Observation {

@@ -47,9 +47,9 @@ fn rate(target: &mut dyn Target) -> f64 {
     let mut load = Streams::new(&[spec], 1, phase).unwrap();
     let rules = Rules::new(DEPTH, Span::from_millis(100));
     let start = std::time::Instant::now();
-    let observed = drive(target, &mut load, &rules, &mut |_| Onward::Continue(())).unwrap();
+    let result = drive(target, &mut load, &rules, &mut |_| Onward::Continue(())).unwrap();
     let elapsed = start.elapsed().as_secs_f64();
-    let counted: u64 = observed.series.iter().map(|slice| slice.tally.operations()).sum();
+    let counted: u64 = result.series.iter().map(|slice| slice.tally.operations()).sum();
     assert_eq!(counted, operations, "every operation is counted");
     operations as f64 / elapsed
 }

@@ -42,9 +42,14 @@ pub fn compare(title: &str, unit: &str, mut ours: impl FnMut() -> Figures, mut t
     for (index, (name, _)) in a[0].iter().enumerate() {
         let of = |side: &[Figures]| side.iter().filter_map(|run| run.get(index)?.1).collect::<Vec<f64>>();
         let (ours, theirs) = (of(&a), of(&b));
-        let displayed = |values: &[f64]| median(values).map_or("-".to_owned(), |value| format!("{value:.0}"));
+        let format_median = |values: &[f64]| median(values).map_or("-".to_owned(), |value| format!("{value:.0}"));
         let ratio = median(&ours).zip(median(&theirs)).map_or("-".into(), |(a, b)| format!("**{:.2}**", a / b));
-        println!("| {name} | {} | {} | {ratio} | {} |", displayed(&ours), displayed(&theirs), spread(&ours, &theirs));
+        println!(
+            "| {name} | {} | {} | {ratio} | {} |",
+            format_median(&ours),
+            format_median(&theirs),
+            spread(&ours, &theirs)
+        );
     }
 }
 

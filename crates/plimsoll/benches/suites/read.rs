@@ -25,22 +25,22 @@ pub fn bonnie(text: &str) -> Figures {
 /// Operations per second of each method that has some, numbered by their groups.
 pub fn walfsync(text: &str) -> Figures {
     let mut group = 0;
-    let mut observed = Figures::new();
+    let mut figures = Figures::new();
     for line in text.lines() {
         if line.ends_with(':') && !line.starts_with(['(', ' ']) {
             group += 1;
         }
         let Some((before, _)) = line.split_once(" ops/sec") else { continue };
         let Some((name, rate)) = before.trim().rsplit_once("  ") else { continue };
-        observed.push((format!("{group}: {}", name.trim()), rate.trim().parse().ok()));
+        figures.push((format!("{group}: {}", name.trim()), rate.trim().parse().ok()));
     }
-    observed
+    figures
 }
 
 /// MB/s of each line of version 8's text.
 pub fn crystaldiskmark(printed: &str) -> Figures {
     let mut direction = "";
-    let mut observed = Figures::new();
+    let mut figures = Figures::new();
     for line in printed.lines() {
         match line.trim() {
             "[Read]" => direction = "read",
@@ -50,9 +50,9 @@ pub fn crystaldiskmark(printed: &str) -> Figures {
         let Some((test, rest)) = line.split_once("): ") else { continue };
         let Some((rate, _)) = rest.split_once(" MB/s") else { continue };
         let name = test.split_whitespace().collect::<Vec<_>>().join(" ");
-        observed.push((format!("{direction} {name})"), rate.trim().parse().ok()));
+        figures.push((format!("{direction} {name})"), rate.trim().parse().ok()));
     }
-    observed
+    figures
 }
 
 /// MB/s of fio's job in one direction.

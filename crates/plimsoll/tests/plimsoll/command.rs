@@ -126,12 +126,12 @@ fn kept_runs_have_short_names() {
     let runs = stdout(&folder.run(&["runs"]));
     let names: Vec<&str> = runs.lines().filter_map(|line| line.split(' ').next()).collect();
     let [older, newer] = names[..] else { panic!("two runs: {runs}") };
-    let displayed = |name: &str| stdout(&folder.run(&["report", name, "--csv", "-"]));
-    assert_eq!(displayed("last"), displayed(newer));
-    assert_eq!(displayed("last~1"), displayed(older));
+    let report = |name: &str| stdout(&folder.run(&["report", name, "--csv", "-"]));
+    assert_eq!(report("last"), report(newer));
+    assert_eq!(report("last~1"), report(older));
     let differ = older.bytes().zip(newer.bytes()).position(|(a, b)| a != b).unwrap_or(older.len());
     if differ < older.len() {
-        assert_eq!(displayed(&older[..=differ]), displayed(older));
+        assert_eq!(report(&older[..=differ]), report(older));
     }
     folder.refuses_usage(&["report", &older[..differ.min(older.len() - 1)]], "ambiguous prefix of ");
     folder.refuses_usage(&["report", "last~2"], "there are fewer complete runs");
@@ -142,9 +142,9 @@ fn kept_runs_have_short_names() {
 fn simulated_run_beyond_the_knee_is_no_unsteady_device() {
     let folder = Folder::new("beyond");
     let load = ["--rate", "10k,28k,30003", "--duration", "30s", "--reads", "100"];
-    let displayed = stdout(&folder.run(&[&["simulate", "oci:256GB@50vpu"][..], &load].concat()));
-    assert!(displayed.contains("of virtual time"), "{displayed}");
-    assert!(!displayed.contains("no steady state") && !displayed.contains("precondition"), "{displayed}");
+    let text = stdout(&folder.run(&[&["simulate", "oci:256GB@50vpu"][..], &load].concat()));
+    assert!(text.contains("of virtual time"), "{text}");
+    assert!(!text.contains("no steady state") && !text.contains("precondition"), "{text}");
 }
 
 /// A model has no buffers and no kernel queue: 20,000 operations wait for a station of 16 servers of 1 ms, a response of
@@ -153,9 +153,9 @@ fn simulated_run_beyond_the_knee_is_no_unsteady_device() {
 fn simulated_depth_may_exceed_the_depth_of_storage() {
     let folder = Folder::new("deep");
     let load = ["--depth", "20000", "--block-size", "1MiB", "--quick", "--json", "-"];
-    let displayed = folder.run(&[&["simulate", "station(16, 1ms, exponential)"][..], &load].concat());
-    assert!(displayed.status.success(), "{}", stderr(&displayed));
-    let curve: serde_json::Value = serde_json::from_slice(&displayed.stdout).expect("it is JSON");
+    let output = folder.run(&[&["simulate", "station(16, 1ms, exponential)"][..], &load].concat());
+    assert!(output.status.success(), "{}", stderr(&output));
+    let curve: serde_json::Value = serde_json::from_slice(&output.stdout).expect("it is JSON");
     let iops = curve["runs"][0]["figures"]["iops"]["value"].as_f64().expect("a rate");
     assert!((15_200.0..16_800.0).contains(&iops), "16 servers of 1 ms carry 16,000 a second, not {iops}");
 }
@@ -164,10 +164,10 @@ fn simulated_depth_may_exceed_the_depth_of_storage() {
 fn a_few_loads_of_a_model_give_a_load_line() {
     let folder = Folder::new("few");
     let load = ["--depth", "1,2,4,8,64", "--reads", "100", "--objective", "p99<=1ms"];
-    let displayed = stdout(&folder.run(&[&["simulate", "station(4, 100us, exponential)"][..], &load].concat()));
+    let text = stdout(&folder.run(&[&["simulate", "station(4, 100us, exponential)"][..], &load].concat()));
     // Eight in flight have 575 us, and 64 have 2.15 ms, at the rate of four.
-    let line = displayed.lines().next().unwrap_or_default();
-    assert!(line.starts_with("Load line: 40,") && line.contains("keep p99 <= 1 ms"), "{displayed}");
+    let line = text.lines().next().unwrap_or_default();
+    assert!(line.starts_with("Load line: 40,") && line.contains("keep p99 <= 1 ms"), "{text}");
 }
 
 #[test]
@@ -205,8 +205,8 @@ fn a_directory_is_measured_and_left_as_it_was() {
         ["run.csv", "run.html", "run.json", "runs"],
         "outputs, the kept run, and nothing else"
     );
-    let displayed = folder.run(&["report", "run.json"]);
-    assert!(stdout(&displayed).contains("IOPS"));
+    let report = folder.run(&["report", "run.json"]);
+    assert!(stdout(&report).contains("IOPS"));
     let same = folder.run(&["compare", "last", "last"]);
     assert!(same.status.code() == Some(2) && stderr(&same).contains("is on both sides"), "{}", stderr(&same));
     assert!(stdout(&folder.run(&["runs"])).contains("measured"));
@@ -298,9 +298,8 @@ fn runs_over_each_other_are_judged_by_one_objective() {
         let created = folder.run(&["simulate", model, "--depth", "1,4", "--duration", "2s", "--json", file, "--quiet"]);
         assert!(created.status.success(), "{}", stderr(&created));
     }
-    let displayed = folder.run(&["report", "fast.json", "slow.json", "--html", "both.html"]);
-    let lines: Vec<String> =
-        stdout(&displayed).lines().filter(|line| line.contains("keep p99")).map(Into::into).collect();
+    let report = folder.run(&["report", "fast.json", "slow.json", "--html", "both.html"]);
+    let lines: Vec<String> = stdout(&report).lines().filter(|line| line.contains("keep p99")).map(Into::into).collect();
     let objective = |line: &String| line.split_once(" keep ").map(|(_, rest)| rest.to_owned());
     assert!(lines.len() == 2 && objective(&lines[0]) == objective(&lines[1]), "{lines:?}");
     let page = folder.read("both.html");
@@ -378,11 +377,11 @@ fn storage_too_slow_for_the_duration_has_an_early_warning() {
         assert!(output.status.success(), "{}", stderr(&output));
         stderr(&output)
     };
-    let told = simulated("station(1, 10ms, exponential)");
+    let notice = simulated("station(1, 10ms, exponential)");
     // 25,000 operations at 100 per second; short slots contain up to 130.
-    let seconds = told.split_once("needs about ").and_then(|(_, rest)| rest.split(' ').next()?.parse::<u32>().ok());
-    assert!(seconds.is_some_and(|seconds| (190..=280).contains(&seconds)), "{told}");
-    assert!(told.contains("--objective 'p90<=200ms'") && told.contains("'mean<=200ms'"), "{told}");
+    let seconds = notice.split_once("needs about ").and_then(|(_, rest)| rest.split(' ').next()?.parse::<u32>().ok());
+    assert!(seconds.is_some_and(|seconds| (190..=280).contains(&seconds)), "{notice}");
+    assert!(notice.contains("--objective 'p90<=200ms'") && notice.contains("'mean<=200ms'"), "{notice}");
     assert!(!simulated("station(64, 1ms, exponential)").contains("needs about"));
 }
 
@@ -487,10 +486,10 @@ fn doctor_fails_where_a_necessary_check_fails() {
 fn runs_of_different_loads_and_unfinished_runs_are_not_compared() {
     let folder = Folder::new("incomparable");
     simulate_queue(&folder, "1ms", "1", "a.json");
-    let total = folder.read("a.json");
+    let json = folder.read("a.json");
     let edited = |name: &str, from: &str, to: &str| {
-        assert!(total.contains(from), "{from}");
-        folder.write(name, total.replace(from, to));
+        assert!(json.contains(from), "{from}");
+        folder.write(name, json.replace(from, to));
     };
     edited("cut.json", "\"ended\":\"complete\"", "\"ended\":\"interrupted\"");
     edited("mixed.json", "\"reads\":0.8", "\"reads\":0.5");
@@ -503,9 +502,9 @@ fn runs_of_different_loads_and_unfinished_runs_are_not_compared() {
     let twice = folder.run(&["compare", "a.json", "cut.json", "a.json", "--", "mixed.json"]);
     assert_eq!(twice.status.code(), Some(2));
     assert!(stderr(&twice).contains("a.json: named twice"), "{}", stderr(&twice));
-    let displayed = |run: &str| stdout(&folder.run(&["report", run]));
-    assert!(displayed("a.json").contains("p99 <= 50 ms"), "the ladder of objectives: {}", displayed("a.json"));
-    assert!(!displayed("cut.json").contains("p99 <= 50 ms"), "no verdict at any objective: {}", displayed("cut.json"));
+    let report = |run: &str| stdout(&folder.run(&["report", run]));
+    assert!(report("a.json").contains("p99 <= 50 ms"), "the ladder of objectives: {}", report("a.json"));
+    assert!(!report("cut.json").contains("p99 <= 50 ms"), "no verdict at any objective: {}", report("cut.json"));
 }
 
 #[test]
@@ -528,8 +527,8 @@ fn earlier_runs_of_the_subject_count_as_noise_except_those_compared() {
     };
     assert_eq!(json("last")["history"]["runs"], 3, "five were kept, of which two are compared");
     assert_eq!(json("last")["second"][0], "20260101000005-simulated-station-8--1ms--exponential");
-    let displayed = words(&folder.run(&["compare", "a.json", "last"]));
-    assert!(displayed.contains("3 earlier runs of the same load vary by"), "{displayed}");
+    let comparison = words(&folder.run(&["compare", "a.json", "last"]));
+    assert!(comparison.contains("3 earlier runs of the same load vary by"), "{comparison}");
     fs::remove_file(folder.join("runs/20260101000002-simulated-station-8--1ms--exponential.json"))
         .expect("it is there");
     assert!(json("last")["history"].is_null(), "two runs show no scatter");

@@ -59,9 +59,9 @@ fn offered(target: &mut dyn Target, pace: Pace) -> Bins {
     let phase = StreamPhase { end: start + LASTS, ..StreamPhase::unbounded(start) };
     let mut load = Streams::new(&[spec], 7, phase).expect("the region holds a block");
     let rules = Rules::new(64, Span::from_millis(100));
-    let observed = drive(target, &mut load, &rules, &mut |_| Onward::Continue(())).expect("no faults");
+    let result = drive(target, &mut load, &rules, &mut |_| Onward::Continue(())).expect("no faults");
     let mut all = Bins::default();
-    for slice in &observed.series {
+    for slice in &result.series {
         all.merge(&slice.tally.response());
     }
     all

@@ -111,14 +111,14 @@ fn find_engine(curve: &Curve) -> &str {
 fn adds_up(curve: &Curve, size: u64) {
     for run in &curve.runs {
         let (operations, bytes) = (run.total.operations(), run.total.bytes());
-        let apart = bytes.abs_diff(operations * size);
-        assert!(apart * 100 <= bytes, "{operations} operations of {size} bytes are not {bytes} bytes");
+        let difference = bytes.abs_diff(operations * size);
+        assert!(difference * 100 <= bytes, "{operations} operations of {size} bytes are not {bytes} bytes");
         let rate = operations as f64 / run.span.as_secs_f64();
-        let told = run.figures.iops.value;
-        assert!((rate / told - 1.0).abs() < 0.02, "{operations} operations in {} are not {told} a second", run.span);
+        let iops = run.figures.iops.value;
+        assert!((rate / iops - 1.0).abs() < 0.02, "{operations} operations in {} are not {iops} a second", run.span);
         // Little's law: depth equals rate times response time.
         let Pace::Closed { depth } = run.offered else { continue };
-        let in_flight = told * run.figures.mean_ns.value / 1e9;
+        let in_flight = iops * run.figures.mean_ns.value / 1e9;
         assert!(in_flight < f64::from(depth) * 1.1 && in_flight > f64::from(depth) * 0.4, "{in_flight} at {depth}");
     }
 }

@@ -36,13 +36,13 @@ impl JobFolder {
 
     /// The same with a job file and JSON output; it has to succeed.
     pub fn json(&self, words: &str, jobs: &str) -> Value {
-        let (output, reported) = self.told(words, jobs);
+        let (output, reported) = self.run_jobs(words, jobs);
         assert!(output.status.success(), "{jobs}\n{reported}");
         read(&output)
     }
 
     /// The same without requiring success, with standard error.
-    pub fn told(&self, words: &str, jobs: &str) -> (Output, String) {
+    pub fn run_jobs(&self, words: &str, jobs: &str) -> (Output, String) {
         self.write("job.fio", jobs);
         let output = self.run(&format!("--output-format=json+ {words} job.fio"));
         let reported = stderr(&output);

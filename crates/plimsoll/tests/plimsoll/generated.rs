@@ -15,9 +15,9 @@ fn check(what: &[&str], file: &str) {
         std::fs::create_dir_all(path.parent().expect("it has one")).expect("the folder can be made");
         std::fs::write(&path, &output.stdout).expect("the file can be written");
     }
-    let retained = std::fs::read(&path).unwrap_or_default();
+    let stored = std::fs::read(&path).unwrap_or_default();
     assert!(
-        retained == output.stdout,
+        stored == output.stdout,
         "docs/reference/{file} is stale: run UPDATE_GENERATED=1 cargo test -p plimsoll --test plimsoll generated"
     );
 }

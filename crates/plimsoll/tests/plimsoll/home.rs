@@ -94,9 +94,9 @@ impl Home {
     }
 
     pub fn uri(&self, name: &str) -> String {
-        let displayed: serde_json::Value =
+        let volume: serde_json::Value =
             serde_json::from_str(&self.does(&["volume", "show", name, "--json"])).expect("it is JSON");
-        displayed["uris"][0].as_str().expect("it has a URI").to_owned()
+        volume["uris"][0].as_str().expect("it has a URI").to_owned()
     }
 }
 

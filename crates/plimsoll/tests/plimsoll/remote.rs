@@ -32,14 +32,14 @@ impl Serving {
     fn start(name: &str, wait: Span, offer: impl FnOnce(Offer) -> Offer + Send + 'static) -> Self {
         let folder = Folder::short(name);
         let listener = UnixListener::bind(folder.join("socket")).expect("a socket can be made");
-        let (told, handle) = channel();
+        let (sender, handle) = channel();
         let thread = std::thread::spawn(move || {
             let volumes = Volumes::plain([SIZE], wait);
             let mut server = Server::new(volumes, DataFiles::memory(), Limits::default(), Clock::start())
                 .expect("a server can be made");
             server.offer(offer(Offer::new(Export(0), "data", SIZE)));
             server.listen(listener).expect("it listens");
-            told.send(server.handle()).expect("the test waits");
+            sender.send(server.handle()).expect("the test waits");
             server.run().expect("it serves");
         });
         Self { folder, handle: handle.recv().expect("the server has started"), thread: Some(thread) }
@@ -52,24 +52,24 @@ impl Serving {
     /// Measures for a second at depth 4; the output, and the run file if written.
     fn measure(&self, more: &[&str]) -> (Output, Option<Value>) {
         let uri = self.uri();
-        let usual = ["measure", &uri, "--depth", "4", "--duration", "1s", "--html", "page.html"];
-        let output = self.folder.run(&[&usual[..], more].concat());
-        (output, self.retained())
+        let arguments = ["measure", &uri, "--depth", "4", "--duration", "1s", "--html", "page.html"];
+        let output = self.folder.run(&[&arguments[..], more].concat());
+        (output, self.last_run())
     }
 
     /// The last kept run.
-    fn retained(&self) -> Option<Value> {
+    fn last_run(&self) -> Option<Value> {
         let runs = fs::read_dir(self.folder.join("runs")).ok()?;
         let last = runs.flatten().map(|entry| entry.path()).max()?;
         Some(serde_json::from_slice(&fs::read(last).expect("it can be read")).expect("it is JSON"))
     }
 
     fn refuses(&self, more: &[&str], expected: &str) {
-        let (output, retained) = self.measure(more);
+        let (output, run) = self.measure(more);
         let message = stderr(&output);
         assert_eq!(output.status.code(), Some(2), "{more:?}: {message}");
         assert!(message.contains(expected) && message.lines().count() == 1, "{more:?}: {message}");
-        assert!(retained.is_none(), "{more:?} was measured");
+        assert!(run.is_none(), "{more:?} was measured");
     }
 
     fn count(&self) -> plimsoll_front::Count {
@@ -93,16 +93,16 @@ fn list_findings(run: &Value) -> Vec<&str> {
 #[test]
 fn an_export_is_read_without_a_word_and_written_by_name_only() {
     let serving = Serving::start("by-name", Span::ZERO, |offer| offer);
-    let (read, retained) = serving.measure(&["--threads", "2"]);
+    let (read, run) = serving.measure(&["--threads", "2"]);
     assert!(read.status.success(), "{}", stderr(&read));
     assert!(stdout(&read).contains("measured with NBD"), "{}", stdout(&read));
-    let retained = retained.expect("the run was kept");
-    assert_eq!((&retained["source"]["kind"], &retained["subject"]["kind"]), (&"measured".into(), &"NBD export".into()));
-    assert_eq!((&retained["subject"]["size"], &retained["conditions"]["threads"]), (&SIZE.into(), &2.into()));
+    let run = run.expect("the run was kept");
+    assert_eq!((&run["source"]["kind"], &run["subject"]["kind"]), (&"measured".into(), &"NBD export".into()));
+    assert_eq!((&run["subject"]["size"], &run["conditions"]["threads"]), (&SIZE.into(), &2.into()));
     assert!(
-        list_findings(&retained).contains(&"read-only") && list_findings(&retained).contains(&"floor"),
+        list_findings(&run).contains(&"read-only") && list_findings(&run).contains(&"floor"),
         "{:?}",
-        list_findings(&retained)
+        list_findings(&run)
     );
     let count = serving.count();
     assert!(count.reads > 0 && count.writes == 0 && count.errors == 0, "{count:?}");
@@ -122,21 +122,21 @@ fn slots_on_an_export_give_a_load_line() {
     let uri = serving.uri();
     let output = serving.folder.run(&["measure", &uri, "--duration", "8s", "--objective", "p99<=50ms"]);
     assert!(output.status.success(), "{}", stderr(&output));
-    let retained = serving.retained().expect("the run was kept");
-    let slots = retained["slots"].as_array().expect("it has slots");
+    let run = serving.last_run().expect("the run was kept");
+    let slots = run["slots"].as_array().expect("it has slots");
     let has_role = |role: &str| slots.iter().any(|slot| slot["role"] == role);
     for role in ["most", "scout", "pass"] {
         assert!(has_role(role), "no {role} in {} slots", slots.len());
     }
     // A busy host may leave no line to hold.
-    let lasting = &retained["basis"]["lasting"]["lasting"];
+    let lasting = &run["basis"]["lasting"]["lasting"];
     assert!(has_role("hold") || lasting == "not-held", "{lasting}");
-    let observed = |slot: &Value| slot["span_ns"].as_u64() > Some(0) && slot["iops"].as_f64() > Some(0.0);
-    assert!(slots.iter().all(observed), "every slot saw something");
+    let has_operations = |slot: &Value| slot["span_ns"].as_u64() > Some(0) && slot["iops"].as_f64() > Some(0.0);
+    assert!(slots.iter().all(has_operations), "every slot has operations");
     // A busy host takes the processor away in some slots, or in most: then the closed loads answer.
-    let slots_of = |key: &str| retained["basis"][key].as_u64().unwrap_or(0);
-    let is_judged = slots_of("slots") + slots_of("left_out") > 10 || retained["closed_line"].is_object();
-    assert!(retained["load_line"].is_object() && is_judged, "{} {}", retained["load_line"], retained["basis"]);
+    let slots_of = |key: &str| run["basis"][key].as_u64().unwrap_or(0);
+    let is_judged = slots_of("slots") + slots_of("left_out") > 10 || run["closed_line"].is_object();
+    assert!(run["load_line"].is_object() && is_judged, "{} {}", run["load_line"], run["basis"]);
     assert_eq!(serving.count().errors, 0);
 }
 
@@ -169,17 +169,14 @@ fn unmeasurable_exports_are_refused_in_one_line() {
 fn emulated_exports_are_labelled() {
     let emulation = Emulation { like: Some("a/product:1GiB".into()), model: "link(5ms)".into(), slow: 2 };
     let serving = Serving::start("emulated", Span::from_millis(10), move |offer| offer.emulated(&emulation));
-    let (output, retained) = serving.measure(&[]);
+    let (output, run) = serving.measure(&[]);
     assert!(output.status.success(), "{}", stderr(&output));
-    let displayed = stdout(&output);
-    assert!(
-        displayed.contains("emulated by the catalogue's model") && displayed.contains("2 times slower"),
-        "{displayed}"
-    );
-    let retained = retained.expect("the run was kept");
-    assert_eq!((&retained["source"]["kind"], &retained["source"]["model"]), (&"emulated".into(), &"link(5ms)".into()));
-    assert_eq!(retained["subject"]["name"], "a/product:1GiB, 2 times slower");
-    let p50 = retained["runs"][0]["figures"]["p50_ns"]["value"].as_f64().expect("there is a median");
+    let text = stdout(&output);
+    assert!(text.contains("emulated by the catalogue's model") && text.contains("2 times slower"), "{text}");
+    let run = run.expect("the run was kept");
+    assert_eq!((&run["source"]["kind"], &run["source"]["model"]), (&"emulated".into(), &"link(5ms)".into()));
+    assert_eq!(run["subject"]["name"], "a/product:1GiB, 2 times slower");
+    let p50 = run["runs"][0]["figures"]["p50_ns"]["value"].as_f64().expect("there is a median");
     assert!(p50 >= 9.9e6, "no answer comes before its moment: {p50}");
     let fitted = serving.folder.run(&["fit"]);
     assert!(stderr(&fitted).contains("no evidence"), "a model does not confirm itself: {}", stderr(&fitted));
@@ -225,13 +222,13 @@ fn disconnect_ends_the_run_and_keeps_its_results() {
     let (code, message) = long.ended();
     assert_eq!(code, Some(1), "{message}");
     assert!(message.contains("incomplete (see the findings)"), "{message}");
-    let retained = serving.retained().expect("what was seen is kept");
-    assert_eq!(retained["ended"], "failed");
-    let fault = retained["findings"].as_array().expect("findings").iter().find(|finding| finding["finding"] == "fault");
+    let run = serving.last_run().expect("the partial run is kept");
+    assert_eq!(run["ended"], "failed");
+    let fault = run["findings"].as_array().expect("findings").iter().find(|finding| finding["finding"] == "fault");
     let what = fault.expect("the fault is found")["what"].as_str().expect("it says what");
     assert!(what.contains("NBD server"), "{what}");
-    let reads: u64 = retained["runs"][0]["total"][0]["response"]["count"].as_u64().unwrap_or_default();
-    assert!(reads > 0, "{}", retained["runs"][0]["total"]);
+    let reads: u64 = run["runs"][0]["total"][0]["response"]["count"].as_u64().unwrap_or_default();
+    assert!(reads > 0, "{}", run["runs"][0]["total"]);
 }
 
 #[test]
@@ -253,19 +250,19 @@ fn stopped_replay_keeps_its_results() {
     }
     kill_process(Pid::from_child(&child), Signal::INT).expect("it runs");
     let output = child.wait_with_output().expect("it ends");
-    let displayed = stdout(&output);
-    assert_eq!(output.status.code(), Some(130), "{displayed}");
-    assert!(displayed.contains("ended early") && !displayed.contains("carried"), "{displayed}");
-    let retained = serving.retained().expect("what was done is kept");
-    let count = retained["runs"][0]["total"][0]["response"]["count"].as_u64().expect("a count");
-    assert!(retained["ended"] == "interrupted" && (100..100_000).contains(&count), "{}: {count}", retained["ended"]);
+    let text = stdout(&output);
+    assert_eq!(output.status.code(), Some(130), "{text}");
+    assert!(text.contains("ended early") && !text.contains("carried"), "{text}");
+    let run = serving.last_run().expect("the partial run is kept");
+    let count = run["runs"][0]["total"][0]["response"]["count"].as_u64().expect("a count");
+    assert!(run["ended"] == "interrupted" && (100..100_000).contains(&count), "{}: {count}", run["ended"]);
 }
 
 #[test]
 fn unresponsive_server_times_out() {
     let serving = Serving::start("silent", Span::from_secs(3600), |offer| offer);
-    let (output, retained) = serving.measure(&[]);
+    let (output, run) = serving.measure(&[]);
     let message = stderr(&output);
     assert_eq!(output.status.code(), Some(1), "{message}");
-    assert!(message.contains("waiting for completions: no completion within") && retained.is_none(), "{message}");
+    assert!(message.contains("waiting for completions: no completion within") && run.is_none(), "{message}");
 }

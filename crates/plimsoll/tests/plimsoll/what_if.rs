@@ -71,9 +71,9 @@ fn begin_interval_and_only_apply_to_samples() {
     };
     let report = format!("{head}\n{}\n{}\n\n", device("sda", 100), device("sdb", 300));
     folder.write("iostat.txt", report.repeat(4));
-    let existing = ["demand", "iostat.txt", "--interval", "10s", "--begin", "2026-03-02T08:00:00"];
-    let displayed = |more: &[&str]| folder.text(&[&existing[..], more].concat());
-    let (both, one) = (displayed(&[]), displayed(&["--only", "SDB"]));
+    let arguments = ["demand", "iostat.txt", "--interval", "10s", "--begin", "2026-03-02T08:00:00"];
+    let demand = |more: &[&str]| folder.text(&[&arguments[..], more].concat());
+    let (both, one) = (demand(&[]), demand(&["--only", "SDB"]));
     assert!(both.contains(" 400 ") && !one.contains(" 400 ") && one.contains(" 300 "), "{both}\n{one}");
     assert!(one.contains("2026-03-02 08:00:00  10 s"), "{one}");
     folder.refuses(&["demand", "iostat.txt", "--only", "sdc"], "did you mean sda or sdb?");

@@ -68,8 +68,8 @@ fn slugs(text: &str) -> impl Iterator<Item = String> {
     let headings = prose(text).into_iter().filter(|(_, line, _)| line.starts_with('#'));
     headings.map(|(_, line, _)| {
         let title = line.trim_start_matches('#').trim().to_lowercase();
-        let retained = title.chars().filter(|c| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_'));
-        retained.map(|c| if c == ' ' { '-' } else { c }).collect()
+        let characters = title.chars().filter(|c| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_'));
+        characters.map(|c| if c == ' ' { '-' } else { c }).collect()
     })
 }
 
@@ -103,14 +103,14 @@ fn summary_of_the_book_has_each_document() {
 fn the_change_log_knows_the_version() {
     let log = tree::read_text("CHANGELOG.md").unwrap_or_default();
     let version = env!("CARGO_PKG_VERSION");
-    let existing = slugs(&log).any(|slug| slug.contains("unreleased") || slug.contains(&version.replace('.', "")));
+    let has_heading = slugs(&log).any(|slug| slug.contains("unreleased") || slug.contains(&version.replace('.', "")));
     let complaint = Complaint {
         place: "CHANGELOG.md".to_owned(),
         found: format!("no heading with Unreleased or {version}"),
         allowed: "a heading for the present version, or Unreleased".to_owned(),
         remedy: "say there what changed for the user".to_owned(),
     };
-    assert_none(if existing { &[] } else { std::slice::from_ref(&complaint) });
+    assert_none(if has_heading { &[] } else { std::slice::from_ref(&complaint) });
 }
 
 #[test]

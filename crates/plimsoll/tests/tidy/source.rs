@@ -90,7 +90,7 @@ impl Source {
             file.items.iter().filter_map(|item| if let Item::Fn(item) = item { Some(&item.sig.ident) } else { None });
         let mut reader = Reader { free: free.map(Ident::to_string).collect(), ..Reader::default() };
         reader.visit_file(&file);
-        Self { path: path.to_owned(), text, unsafe_lines, crate_modules, ..reader.observed }
+        Self { path: path.to_owned(), text, unsafe_lines, crate_modules, ..reader.source }
     }
 }
 
@@ -153,7 +153,7 @@ fn first_names(group: &Group) -> Vec<String> {
 
 #[derive(Default)]
 struct Reader {
-    observed: Source,
+    source: Source,
     /// The type or trait of the current body.
     owner: Option<String>,
     /// True in an implementation of a trait, whose names are fixed.
@@ -168,7 +168,7 @@ struct Reader {
 impl Reader {
     fn defined(&mut self, ident: &Ident, function: bool) {
         let line = ident.span().start().line;
-        self.observed.definitions.push(Definition { name: ident.to_string(), function, line });
+        self.source.definitions.push(Definition { name: ident.to_string(), function, line });
     }
 
     fn function(&mut self, signature: &Signature, last_line: usize) {
@@ -177,7 +177,7 @@ impl Reader {
             Some(owner) => format!("{owner}::{}", signature.ident),
             None => signature.ident.to_string(),
         };
-        self.observed.functions.push(Function { name, line, lines: last_line - line + 1 });
+        self.source.functions.push(Function { name, line, lines: last_line - line + 1 });
     }
 
     /// Runs `read` with another owner, then restores the present one.
@@ -245,7 +245,7 @@ impl<'ast> Visit<'ast> for Reader {
         if item.content.is_none() {
             let path = item.attrs.iter().find_map(|attribute| named_path(&attribute.meta));
             let (within, name) = (self.within.clone(), item.ident.to_string());
-            self.observed.modules.push(Module { within, name, path });
+            self.source.modules.push(Module { within, name, path });
         }
         self.within.push(item.ident.to_string());
         visit::visit_item_mod(self, item);
@@ -266,7 +266,7 @@ impl<'ast> Visit<'ast> for Reader {
         self.defined(&pattern.ident, false);
         let name = pattern.ident.to_string();
         if self.in_let && self.within.is_empty() && self.free.contains(&name) {
-            self.observed.shadows.push((name, pattern.ident.span().start().line));
+            self.source.shadows.push((name, pattern.ident.span().start().line));
         }
         visit::visit_pat_ident(self, pattern);
     }
@@ -284,7 +284,7 @@ impl<'ast> Visit<'ast> for Reader {
         if let Ok(literal) = invocation.parse_body::<syn::LitStr>() {
             let path = literal.value();
             if path.to_ascii_lowercase().ends_with(".rs") {
-                self.observed.included.push(path);
+                self.source.included.push(path);
             }
         }
     }

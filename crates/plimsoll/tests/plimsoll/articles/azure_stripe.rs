@@ -127,9 +127,9 @@ fn rungs() -> [Rung; 8] {
 /// exact mean value analysis (Reiser and Lavenberg 1980).
 fn closed(other: f64, demand: f64, sessions: u32) -> (f64, f64) {
     let (mut queue, mut rate, mut time) = (0.0, 0.0, 0.0);
-    for present in 1..=sessions {
+    for count in 1..=sessions {
         time = demand * (1.0 + queue);
-        rate = f64::from(present) / (other + time);
+        rate = f64::from(count) / (other + time);
         queue = rate * time;
     }
     (rate * 60.0, other + time)

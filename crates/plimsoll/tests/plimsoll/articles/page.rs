@@ -48,9 +48,9 @@ pub fn write_or_compare(file: &str, page: &str) {
     if std::env::var_os("UPDATE_GENERATED").is_some() {
         std::fs::write(&path, page).expect("the file can be written");
     }
-    let retained = std::fs::read_to_string(&path).unwrap_or_default();
+    let stored = std::fs::read_to_string(&path).unwrap_or_default();
     assert!(
-        retained == page,
+        stored == page,
         "docs/{file} is stale: run UPDATE_GENERATED=1 cargo test -p plimsoll --test plimsoll articles, and review the changes"
     );
 }
@@ -122,7 +122,7 @@ fn write_reasons(page: &mut String, articles: &[&Article]) {
     let mut reasons: Vec<(&str, usize)> = Vec::new();
     for figure in articles.iter().flat_map(|article| &article.figures) {
         let Answer::Missing(why) = &figure.answer else { continue };
-        match reasons.iter_mut().find(|(existing, _)| existing == why) {
+        match reasons.iter_mut().find(|(reason, _)| reason == why) {
             Some((_, count)) => *count += 1,
             None => reasons.push((why, 1)),
         }
@@ -175,12 +175,12 @@ fn line(figure: &Figure) -> String {
         return format!("{head} | not given | | {why} |");
     };
     let error = figure.published.error(*value);
-    let displayed = format!("{}{unit}", number(*value));
+    let formatted = format!("{}{unit}", number(*value));
     // Echoes show the difference, if any.
     let aside = if signed(error) == "0.0 %" { String::new() } else { format!(" ({})", signed(error)) };
     match column {
-        Column::Echo => format!("{head} {displayed}{aside} | | | {how} |"),
-        Column::Prediction => format!("{head} | {displayed} | {} | {how} |", signed(error)),
+        Column::Echo => format!("{head} {formatted}{aside} | | | {how} |"),
+        Column::Prediction => format!("{head} | {formatted} | {} | {how} |", signed(error)),
     }
 }
 
@@ -214,9 +214,9 @@ pub fn number(value: f64) -> String {
         let decimals = (3 - value.abs().log10().floor() as i32).clamp(0, 6);
         format!("{value:.*}", usize::try_from(decimals).expect("not negative"))
     };
-    let (total, rest) = text.split_once('.').unwrap_or((&text, ""));
+    let (integer, rest) = text.split_once('.').unwrap_or((&text, ""));
     let rest = rest.trim_end_matches('0');
-    let digits = total.trim_start_matches('-');
+    let digits = integer.trim_start_matches('-');
     let mut spaced = String::new();
     for (index, digit) in digits.chars().enumerate() {
         if index > 0 && (digits.len() - index) % 3 == 0 {
@@ -224,6 +224,6 @@ pub fn number(value: f64) -> String {
         }
         spaced.push(digit);
     }
-    let sign = if total.starts_with('-') { "-" } else { "" };
+    let sign = if integer.starts_with('-') { "-" } else { "" };
     if rest.is_empty() { format!("{sign}{spaced}") } else { format!("{sign}{spaced}.{rest}") }
 }

@@ -174,6 +174,6 @@ fn figures(value: f64) -> String {
 
 /// Anchor of a heading in Markdown.
 fn anchor(title: &str) -> String {
-    let retained = title.chars().filter(|letter| letter.is_alphanumeric() || matches!(letter, ' ' | '-' | '_'));
-    retained.map(|letter| if letter == ' ' { '-' } else { letter.to_ascii_lowercase() }).collect()
+    let characters = title.chars().filter(|letter| letter.is_alphanumeric() || matches!(letter, ' ' | '-' | '_'));
+    characters.map(|letter| if letter == ' ' { '-' } else { letter.to_ascii_lowercase() }).collect()
 }

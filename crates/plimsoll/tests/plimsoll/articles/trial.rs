@@ -81,10 +81,10 @@ impl Trial {
             .expect("the region holds blocks");
         let slice_ms = divisor(self.warm_up_ms, self.counted_ms);
         let rules = Rules::new(32_768, Span::from_millis(u64::from(slice_ms)));
-        let observed =
+        let result =
             drive(&mut target, &mut load, &rules, &mut |_| Onward::Continue(())).expect("models have no faults");
         let from = (self.warm_up_ms / slice_ms) as usize;
-        let slices = observed.series.iter().skip(from).take((self.counted_ms / slice_ms) as usize);
+        let slices = result.series.iter().skip(from).take((self.counted_ms / slice_ms) as usize);
         let (mut all, mut reads) = (Bins::default(), Bins::default());
         for slice in slices {
             all.merge(&slice.tally.response());

@@ -24,11 +24,11 @@ fn an_export_is_read_and_written_by_name_only() {
     assert_eq!(integer(job(&report, "r"), "read.total_ios"), 500);
 
     let text = "[global]\nsize=1m\nbs=16k\n[w]\nrw=randwrite\nverify=crc32c\nnrfiles=2\n[v]\nrw=randrw\nfsync=8\n";
-    let (output, reported) = folder.told(&format!("--on {uri}"), text);
+    let (output, reported) = folder.run_jobs(&format!("--on {uri}"), text);
     assert_eq!(output.status.code(), Some(1));
     assert!(reported.contains(&format!("add --destroy {uri}")), "{reported}");
 
-    let (output, reported) = folder.told(&format!("--on {uri} --destroy {uri}"), text);
+    let (output, reported) = folder.run_jobs(&format!("--on {uri} --destroy {uri}"), text);
     assert_eq!(output.status.code(), Some(0), "{reported}");
     let report = read(&output);
     let w = job(&report, "w");
@@ -41,13 +41,13 @@ fn an_export_is_read_and_written_by_name_only() {
 /// Serves an empty export until it is dropped.
 fn serve(socket: &Path) -> impl FnOnce() + use<> {
     let listener = UnixListener::bind(socket).unwrap();
-    let (told, handle) = channel();
+    let (sender, handle) = channel();
     let thread = std::thread::spawn(move || {
         let volumes = Volumes::plain([SIZE], Span::ZERO);
         let mut server = Server::new(volumes, DataFiles::memory(), Limits::default(), Clock::start()).unwrap();
         server.offer(Offer::new(Export(0), "data", SIZE));
         server.listen(listener).unwrap();
-        told.send(server.handle()).unwrap();
+        sender.send(server.handle()).unwrap();
         server.run().unwrap();
     });
     let handle = handle.recv().unwrap();

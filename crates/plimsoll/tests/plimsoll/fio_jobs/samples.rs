@@ -77,7 +77,7 @@ fn real_job_files_run_or_say_why_they_do_not() {
         let text = String::from_utf8_lossy(&std::fs::read(path).unwrap()).into_owned();
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let own = JobFolder::new(&format!("sample-{ran}"));
-        let (output, reported) = own.told("", &short(&text));
+        let (output, reported) = own.run_jobs("", &short(&text));
         let outcome = match output.status.code() {
             Some(0) => {
                 ran += 1;

@@ -176,7 +176,7 @@ fn a_product_of_the_catalogue_runs_a_job_file() {
     let iops = real(job(&report, "j"), "read.iops");
     // Published: 75 IOPS per GB, at most 37,500 for 500 GB.
     assert!((30_000.0..=37_600.0).contains(&iops), "{iops}");
-    let (output, reported) = folder.told("--on oci:500GB@20vpu", "[j]\nrw=read\nsize=2t\n");
+    let (output, reported) = folder.run_jobs("--on oci:500GB@20vpu", "[j]\nrw=read\nsize=2t\n");
     assert_eq!(output.status.code(), Some(1));
     assert!(reported.contains("are needed"), "{reported}");
 }

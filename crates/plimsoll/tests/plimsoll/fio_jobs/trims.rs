@@ -34,7 +34,7 @@ fn a_trimmed_file_keeps_its_length_and_frees_its_space() {
     assert_eq!((metadata.len(), metadata.blocks()), (1 << 20, 0));
     let report = folder.json("", "[k]\nrw=trimwrite\nsize=1m\nbs=64k\nverify=crc32c\n");
     assert_eq!(integer(job(&report, "k"), "read.total_ios"), 16, "what was written after a trim is read back");
-    let (output, reported) = folder.told("--on station(1,1ms)", "[l]\nrw=trim\nsize=1m\n");
+    let (output, reported) = folder.run_jobs("--on station(1,1ms)", "[l]\nrw=trim\nsize=1m\n");
     assert_eq!(output.status.code(), Some(1));
     assert!(reported.contains("trims need a file or device"), "{reported}");
 }

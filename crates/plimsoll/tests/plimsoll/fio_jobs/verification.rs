@@ -40,7 +40,7 @@ fn check(name: &str, how: &str, options: &str, expected: &[&str], exit: i32) {
     folder.json("", &format!("[v]\nsize=64k\nrw=randwrite\ndo_verify=0\n{how}\n"));
     corrupt(&folder, "v.0.0", 20_000);
     corrupt(&folder, "v.0.0", 40_000);
-    let (output, reported) = folder.told("", &format!("[v]\nsize=64k\n{how}\n{options}\n"));
+    let (output, reported) = folder.run_jobs("", &format!("[v]\nsize=64k\n{how}\n{options}\n"));
     assert_eq!(output.status.code(), Some(exit), "{name}: {reported}");
     let lines: Vec<&str> = reported.lines().filter(|line| line.contains("verify: at file")).collect();
     assert_eq!(lines.len(), expected.len(), "{name}: {reported}");
@@ -74,7 +74,7 @@ fn a_wrong_byte_is_found_where_it_is() {
 fn a_file_of_zeroes_was_never_written() {
     let folder = JobFolder::new("zeroes");
     folder.json("", "[v]\nsize=16k\nrw=write\nzero_buffers\n");
-    let (output, reported) = folder.told("", "[v]\nsize=16k\nrw=read\nverify=crc32c\n");
+    let (output, reported) = folder.run_jobs("", "[v]\nsize=16k\nrw=read\nverify=crc32c\n");
     assert_eq!(output.status.code(), Some(1));
     assert!(reported.contains("verify: at file v.0.0 offset 0: 4096 bytes at 0: zeroes"), "{reported}");
 }

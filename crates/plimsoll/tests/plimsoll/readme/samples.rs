@@ -96,10 +96,10 @@ fn check(file: &str, expected: &str) {
     if std::env::var_os("UPDATE_GENERATED").is_some() {
         fs::write(&path, expected).expect("the file can be written");
     }
-    let present = fs::read_to_string(&path).expect("the file can be read");
-    let differing = present.lines().zip(expected.lines()).find(|(present, expected)| present != expected);
+    let stored = fs::read_to_string(&path).expect("the file can be read");
+    let differing = stored.lines().zip(expected.lines()).find(|(stored, expected)| stored != expected);
     assert!(
-        present == expected,
+        stored == expected,
         "{file} is stale, {differing:?}: run UPDATE_GENERATED=1 cargo test -p plimsoll --test plimsoll samples"
     );
 }

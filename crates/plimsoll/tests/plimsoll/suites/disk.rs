@@ -67,10 +67,10 @@ fn every_suite_measures_a_directory_and_leaves_it_as_it_was() {
 #[test]
 fn a_byte_that_changed_is_found_with_its_place() {
     let folder = directory("verify");
-    let retained = ["--size", "2MiB", "--keep", "data", "--seed", "7"];
-    run_suite(&folder, "verify", "place", &retained);
+    let options = ["--size", "2MiB", "--keep", "data", "--seed", "7"];
+    run_suite(&folder, "verify", "place", &options);
     assert_eq!(folder.names("place"), ["data"]);
-    let check = || folder.run(&[&["suite", "verify", "place", "--check"], &retained[..]].concat());
+    let check = || folder.run(&[&["suite", "verify", "place", "--check"], &options[..]].concat());
     let good = check();
     assert!(good.status.success(), "{}", stderr(&good));
     assert!(stdout(&good).contains("of 512 blocks that were read"), "{}", stdout(&good));
@@ -96,28 +96,28 @@ fn a_byte_that_changed_is_found_with_its_place() {
 #[test]
 fn a_lost_write_is_found_by_what_is_remembered() {
     let folder = directory("lost");
-    let retained = ["--size", "2MiB", "--keep", "data"];
-    run_suite(&folder, "verify", "place", &[&retained[..], &["--passes", "0"]].concat());
+    let options = ["--size", "2MiB", "--keep", "data"];
+    run_suite(&folder, "verify", "place", &[&options[..], &["--passes", "0"]].concat());
     let path = folder.join("place/data");
     let old = std::fs::read(&path).expect("it was kept");
-    let again = folder.run(&[&["suite", "verify", "place"], &retained[..]].concat());
+    let again = folder.run(&[&["suite", "verify", "place"], &options[..]].concat());
     assert_eq!(again.status.code(), Some(2));
     assert!(stderr(&again).contains("place/data: it may be of an earlier run: add --check"), "{}", stderr(&again));
     std::fs::remove_file(&path).expect("it is a file");
-    run_suite(&folder, "verify", "place", &[&retained[..], &["--overwrite", "100", "--state", "state"]].concat());
+    run_suite(&folder, "verify", "place", &[&options[..], &["--overwrite", "100", "--state", "state"]].concat());
     let mut data = std::fs::read(&path).expect("it was kept");
     let block = (0..512).map(|block| block * 4096).find(|at| data[*at..*at + 4096] != old[*at..*at + 4096]);
     let at = block.expect("some block was written over");
     data[at..at + 4096].copy_from_slice(&old[at..at + 4096]);
     std::fs::write(&path, data).expect("it can be written");
 
-    let check = |more: &[&str]| folder.run(&[&["suite", "verify", "place", "--check"], &retained[..], more].concat());
+    let check = |more: &[&str]| folder.run(&[&["suite", "verify", "place", "--check"], &options[..], more].concat());
     assert!(check(&[]).status.success(), "it is a version that was written");
     let more = folder.run(&["suite", "verify", "place", "--size", "2MiB", "--state", "state"]);
     assert_eq!(more.status.code(), Some(2), "the state of the kept data is not overwritten");
-    let told = check(&["--state", "state"]);
-    let printed = stdout(&told);
-    assert_eq!(told.status.code(), Some(1), "{printed}");
+    let checked = check(&["--state", "state"]);
+    let printed = stdout(&checked);
+    assert_eq!(checked.status.code(), Some(1), "{printed}");
     assert!(printed.contains(&format!("  4096 bytes at {at}: ")) && printed.contains("mismatches    1\n"), "{printed}");
 }
 
@@ -141,9 +141,9 @@ fn an_interrupt_keeps_the_steps_that_were_made() {
     assert_eq!(part.steps[0].name, "filling the file");
     assert!(part.steps.len() <= 2, "{}", part.steps.len());
     assert!(folder.names("place").is_empty(), "{:?}", folder.names("place"));
-    let retained = folder.names("runs");
-    assert_eq!(retained.len(), 1, "its steps until then are kept");
+    let run_names = folder.names("runs");
+    assert_eq!(run_names.len(), 1, "its steps until then are kept");
     assert_eq!(folder.run(&["report"]).status.code(), Some(2), "an interrupted run is no default");
-    let displayed = folder.run(&["report", &retained[0]]);
-    assert!(stdout(&displayed).contains("crystaldiskmark on"), "{}", stderr(&displayed));
+    let report = folder.run(&["report", &run_names[0]]);
+    assert!(stdout(&report).contains("crystaldiskmark on"), "{}", stderr(&report));
 }

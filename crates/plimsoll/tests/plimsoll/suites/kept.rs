@@ -15,21 +15,21 @@ fn stored_suite_result_is_printed_again() {
     assert!(name.contains("-suite-dd-measured-") && listed.contains("dd of GNU coreutils, "), "{listed}");
 
     // The same text, except for the line with the path.
-    let displayed = folder.run(&["report", &name]);
-    let [displayed, printed] = [&displayed, &first].map(stdout);
-    assert!(printed.starts_with(displayed.trim_end()), "{printed}\nand\n{displayed}");
+    let report = folder.run(&["report", &name]);
+    let [reported, printed] = [&report, &first].map(stdout);
+    assert!(printed.starts_with(reported.trim_end()), "{printed}\nand\n{reported}");
     assert!(printed.contains(&format!("{name}.json")), "{printed}");
-    assert_eq!(folder.text(&["report"]), displayed, "the last one is shown without a name");
+    assert_eq!(folder.text(&["report"]), reported, "the last one is shown without a name");
 
     let copied = folder.run(&["report", &name, "--json", "copy.json", "--html", "copy.html", "--csv", "-"]);
     assert!(stdout(&copied).starts_with("suite,subject,source,step,"), "{}", stderr(&copied));
     let suite = |path: &str| SuiteRun::from_json(folder.read(path).as_bytes()).expect("it is a suite");
-    let (retained, copy) = (suite(&format!("runs/{name}.json")), suite("copy.json"));
+    let (original, copy) = (suite(&format!("runs/{name}.json")), suite("copy.json"));
     assert_eq!(
         (&copy.listings, &copy.verdicts, &copy.command),
-        (&retained.listings, &retained.verdicts, &retained.command)
+        (&original.listings, &original.verdicts, &original.command)
     );
-    assert_eq!((copy.steps.len(), &copy.started), (retained.steps.len(), &retained.started));
+    assert_eq!((copy.steps.len(), &copy.started), (original.steps.len(), &original.started));
     assert!(folder.read("copy.html").contains("262144 bytes (262 kB, 256 KiB) copied"));
 }
 

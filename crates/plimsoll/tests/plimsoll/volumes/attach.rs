@@ -45,8 +45,8 @@ impl Host {
 
     /// The volume's attachment according to the service.
     fn attachment(&self) -> serde_json::Value {
-        let displayed = self.home.does(&["volume", "show", "data", "--json"]);
-        let volume: serde_json::Value = serde_json::from_str(&displayed).expect("it is JSON");
+        let json = self.home.does(&["volume", "show", "data", "--json"]);
+        let volume: serde_json::Value = serde_json::from_str(&json).expect("it is JSON");
         volume["attachment"].clone()
     }
 

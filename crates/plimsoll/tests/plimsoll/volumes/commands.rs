@@ -49,9 +49,9 @@ fn a_volume_is_made_changed_watched_and_ended() {
     let tuned = volume(&["autotune", "data", "--default", "0", "--most", "50", "--detached-after", "336h"]);
     assert!(tuned.contains("follows the load between 0 and 50"), "{tuned}");
     assert!(!volume(&["autotune", "data", "--off"]).contains("follows"));
-    let displayed = volume(&["show", "test"]);
+    let details = volume(&["show", "test"]);
     for part in ["the content of data", "cost ", "faithful nothing was asked yet", "doubts", "0 clients"] {
-        assert!(displayed.contains(part), "no {part:?} in {displayed}");
+        assert!(details.contains(part), "no {part:?} in {details}");
     }
     assert!(volume(&["stats", "data"]).contains("flush"));
     let watched = volume(&["top", "data", "test"]);

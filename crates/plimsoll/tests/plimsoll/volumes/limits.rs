@@ -47,9 +47,9 @@ fn incomplete_requests_do_not_delay_complete_ones_at_any_door() {
         for request in ["GET", "POST"] {
             let mut stream = TcpStream::connect(&place).expect("it listens");
             stream.set_read_timeout(Some(ANSWERED)).expect("it is open");
-            let total =
+            let message =
                 format!("{request} / HTTP/1.1\r\nhost: {place}\r\nconnection: close\r\ncontent-length: 2\r\n\r\n{{}}");
-            stream.write_all(total.as_bytes()).expect("it is open");
+            stream.write_all(message.as_bytes()).expect("it is open");
             let mut answer = String::new();
             stream.read_to_string(&mut answer).unwrap_or_else(|error| panic!("{door} {request}: {error}"));
             assert!(
@@ -76,18 +76,18 @@ fn connections_beyond_the_descriptors_are_refused_and_writes_go_on() {
     let address = ExportAddress { host, export: "data".into(), tls: None };
     let mut client = Talk::begin(&address, DEADLINE).expect("it is served");
     client.choose("data", true).expect("it is there");
-    let (mut sustained, mut refused): (Vec<UnixStream>, usize) = (Vec::new(), 0);
+    let (mut accepted, mut refused): (Vec<UnixStream>, usize) = (Vec::new(), 0);
     while refused < 20 {
         let mut stream = UnixStream::connect(&socket).expect("it listens");
         stream.set_read_timeout(Some(DEADLINE)).expect("it is open");
         // The greeting of NBD, or the end of the connection.
         match stream.read_exact(&mut [0; 18]) {
-            Ok(()) => sustained.push(stream),
+            Ok(()) => accepted.push(stream),
             Err(_) => refused += 1,
         }
-        assert!(sustained.len() + refused < 200, "nothing is refused");
+        assert!(accepted.len() + refused < 200, "no connection is refused");
     }
-    assert!(sustained.len() > 20, "{} of them are served", sustained.len());
+    assert!(accepted.len() > 20, "{} of them are served", accepted.len());
     for number in 0..64_u64 {
         let (flags, offset) = (command_flag::FUA, number << 20);
         let request = WireRequest { flags, command: command::WRITE, cookie: 1, offset, length: 4096 };
@@ -99,6 +99,6 @@ fn connections_beyond_the_descriptors_are_refused_and_writes_go_on() {
         assert!(Instant::now() < end, "the refusal is not logged");
         std::thread::sleep(Duration::from_millis(50));
     }
-    drop(sustained);
+    drop(accepted);
     home.does(&["volume", "snapshot", "data", "before"]);
 }

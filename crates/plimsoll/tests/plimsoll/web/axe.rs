@@ -45,7 +45,7 @@ impl Audit {
         Self { browser: Browser::start(name), axe: read_axe(), pictures, found: Vec::new() }
     }
 
-    /// Checks the present page.
+    /// Checks the current page.
     fn check(&mut self, name: &str) {
         if let Some(folder) = &self.pictures {
             fs::write(format!("{folder}/{name}.b64"), self.browser.picture()).unwrap();
@@ -63,7 +63,7 @@ impl Audit {
     }
 }
 
-/// Violations of the present page, opened parts included.
+/// Violations of the current page, including opened parts.
 fn violations(browser: &Browser, axe: &str) -> Vec<String> {
     browser.eval(axe);
     let found = browser.eval(
@@ -103,8 +103,8 @@ fn every_page_is_accessible_and_fits_its_width() {
         browser.eval("document.querySelector('#runs tbody tr a').getAttribute('href')").as_str().unwrap().to_owned();
     let ready_choices = "document.querySelector('#report h1') !== null";
     let [diagnosis, demand, source] = ["diagnosis", "demand", "files/awr.html/40"].map(|part| format!("{case}/{part}"));
-    let retained = run.trim_start_matches("/runs/");
-    let (compared, overlaid) = (format!("/compare/{retained}/{retained}"), format!("/overlay/{retained},{retained}"));
+    let run_name = run.trim_start_matches("/runs/");
+    let (compared, overlaid) = (format!("/compare/{run_name}/{run_name}"), format!("/overlay/{run_name},{run_name}"));
     let pages = [
         ("volumes", "/", "document.querySelectorAll('#volumes tbody tr').length === 3"),
         ("volume", "/volumes/data", "document.querySelector('[data-figure=iops]').textContent !== '–'"),

@@ -150,8 +150,8 @@ impl Browser {
     /// Waits until an expression is true.
     #[track_caller]
     pub fn wait(&self, condition: &str) {
-        let displayed = || self.eval("document.body.innerText.slice(0, 1500)");
-        assert!(self.is_true_within(condition, TIMEOUT), "not true in time: {condition}; the page: {}", displayed());
+        let page_text = || self.eval("document.body.innerText.slice(0, 1500)");
+        assert!(self.is_true_within(condition, TIMEOUT), "not true in time: {condition}; the page: {}", page_text());
     }
 
     /// True as soon as an expression is true; false if it is not within a time.

@@ -66,9 +66,9 @@ fn number_leads_to_its_line(server: &WebServer, browser: &Browser) {
     browser.eval(&format!("void setTimeout(() => {row}.querySelector('a[href*=\"/files/\"]').click())"));
     browser.wait("location.pathname.includes('/files/') && document.querySelector('#line') !== null");
     let report = std::fs::read_to_string(AWR).unwrap();
-    let displayed = browser.text("#line");
+    let source_line = browser.text("#line");
     assert_eq!(
-        displayed.split_once(' ').unwrap(),
+        source_line.split_once(' ').unwrap(),
         (line.to_string().as_str(), report.lines().nth(line - 1).unwrap().trim_end())
     );
     browser.open(&server.page(&ranking));

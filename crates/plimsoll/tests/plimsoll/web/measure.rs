@@ -33,8 +33,8 @@ fn measurement_is_followed_stopped_and_kept() {
     // The verdict of the run replaces that of the points so far.
     browser
         .wait("document.querySelector('#line').textContent === document.querySelector('#runs tbody td').textContent");
-    let retained = std::fs::read_dir(server.folder.join("runs")).unwrap().count();
-    assert_eq!(retained, 1);
+    let run_count = std::fs::read_dir(server.folder.join("runs")).unwrap().count();
+    assert_eq!(run_count, 1);
     browser.set("#runs tbody input:not([type])", "before the change");
     browser.wait("document.querySelector('#status') !== null");
     browser.click("#open");
