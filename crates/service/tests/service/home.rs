@@ -77,12 +77,12 @@ impl Home {
     pub fn open(options: ServiceOptions) -> Self {
         let directory = options.directory.clone();
         let socket = directory.join("nbd");
-        let (told, opened) = channel();
+        let (sender, opened) = channel();
         let thread = std::thread::spawn(move || {
             let (service, mut server) = Service::open(options).unwrap();
             let _ = std::fs::remove_file(&socket);
             server.listen(UnixListener::bind(socket).unwrap()).unwrap();
-            told.send(service).unwrap();
+            sender.send(service).unwrap();
             server.run().unwrap();
         });
         let service = opened.recv().unwrap();

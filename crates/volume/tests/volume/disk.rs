@@ -125,8 +125,8 @@ impl Disk {
                     self.log = replayed;
                 }
             } else {
-                let retained = random.usize(commit.at as usize..=replayed.len());
-                self.log = replayed[..retained].to_vec();
+                let length = random.usize(commit.at as usize..=replayed.len());
+                self.log = replayed[..length].to_vec();
             }
             return;
         }
