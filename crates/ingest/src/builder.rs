@@ -40,6 +40,10 @@ pub struct Builder {
     until: (Option<DateTime>, Option<Span>),
     /// Indices of windows by begin, once they are out of order.
     timed: Option<BTreeMap<(DateTime, Span), u32>>,
+    /// Figures of windows that were left, once an earlier window is returned to: copies of samples do not add up.
+    placed: Option<BTreeSet<FigureKey>>,
+    /// The current window, and its figures since it was entered.
+    entered: (Option<u32>, BTreeSet<FigureKey>),
     /// How neighbouring windows were joined, if there were too many.
     joined: Option<Coarsening>,
     /// Distributions at the resolution of the input, once windows are joined, and the number of figures in them.
@@ -87,6 +91,8 @@ impl Builder {
             retained: BTreeMap::new(),
             until: (None, None),
             timed: None,
+            placed: None,
+            entered: (None, BTreeSet::new()),
             joined: None,
             distributions: (Distributions::default(), 0),
             room: Self::MAX_FINE,
@@ -322,7 +328,22 @@ impl Builder {
             Some(begin) => self.existing(begin, window.length),
             None => self.reading.windows.last().filter(|last| **last == window).map(|_| self.last()),
         };
-        existing.unwrap_or_else(|| self.sample(window))
+        let number = existing.unwrap_or_else(|| self.sample(window));
+        self.enter(number);
+        number
+    }
+
+    /// Begins the figures of a window: those that it has already are not added again.
+    fn enter(&mut self, number: u32) {
+        if self.entered.0 == Some(number) {
+            return;
+        }
+        if let Some(placed) = &mut self.placed {
+            placed.append(&mut self.entered.1);
+        } else if number < self.last() {
+            self.placed = Some(self.reading.figures.iter().map(figure_key).collect());
+        }
+        self.entered.0 = Some(number);
     }
 
     /// The index of a new window even if it equals others, for samples without times. As with [`Builder::window`],
@@ -383,7 +404,7 @@ impl Builder {
             how = Coarsening { target: times(how.target, 2), busiest: how.busiest - how.busiest / 8 };
             self.coarsen(how);
         }
-        self.timed = None;
+        (self.timed, self.placed, self.entered) = (None, None, (None, BTreeSet::new()));
         self.room = Self::MAX_FINE.max(self.load().saturating_mul(2));
     }
 
@@ -439,6 +460,13 @@ impl Builder {
     pub fn figure(&mut self, figure: Figure) {
         if !is_possible(figure.value) {
             return self.caution(Some(figure.origin), Doubt::ImplausibleFigure { value: figure.value });
+        }
+        if let Some(placed) = &self.placed {
+            let key = figure_key(&figure);
+            if placed.contains(&key) {
+                return self.caution_once(Some(Origin::line(figure.origin.line)), Doubt::ClockBack);
+            }
+            self.entered.1.insert(key);
         }
         if self.has_room(self.reading.figures.len()) {
             self.reading.figures.push(figure);
@@ -752,6 +780,13 @@ impl Builder {
 /// The name of a part whose limit was reached, unless the metric contains it.
 pub(crate) fn throttled(part: &str, metric: &str) -> String {
     if part.is_empty() || metric.contains(part) { "the storage" } else { part }.to_owned()
+}
+
+/// Window, scope and quantity of a figure.
+type FigureKey = (u32, u32, Class, Measure, Statistic);
+
+fn figure_key(figure: &Figure) -> FigureKey {
+    (figure.window, figure.scope, figure.class, figure.measure, figure.statistic)
 }
 
 /// True for lengths of windows that differ by the jitter of a clock only.

@@ -1,8 +1,9 @@
-//! dstat and pcp-dstat: their CSV, and their screen.
+//! dstat, its successor dool, and pcp-dstat: their CSV, and their screen.
 //!
-//! Two lines of names precede the samples: groups such as `dsk/total` and `io/sda`, and columns such as `read`. `dsk` is
-//! bytes a second, `io` requests a second. The first sample of dstat is the mean since boot. Times have no year: it is in
-//! the head of the CSV only.
+//! Two lines of names precede the samples: groups such as `dsk/total` and `io/sda`, and columns such as `read`, from
+//! dstat 0.7.4 on with their group (`dsk/total:read`). `dsk` is bytes a second, `io` requests a second. The first sample
+//! is the mean since boot, except in pcp-dstat. Times have no year: it is in the head of the CSV only. A second run
+//! appends another head, which may have other columns, or be of another host.
 
 use jiff::SignedDuration;
 use jiff::civil::{Date, DateTime};
@@ -26,10 +27,21 @@ pub(crate) const SCREEN: Form =
     Form::lines("dstat-screen", "dstat (screen)", is_screen, |input| Box::new(DstatScreen::new(input)));
 
 fn is_csv(head: &Head<'_>) -> Resemblance {
-    let titled =
-        head.text().lines().take(3).any(|line| line.to_ascii_lowercase().contains("dstat") && line.contains("CSV"));
-    let has_disks = head.has_any(&["\"dsk/", "\"io/", "\"disk/"]);
+    let titled = head.text().lines().take(3).any(is_title);
+    let has_disk = |line: &str| cells(line, separator_of(line)).skip(1).any(|cell| is_disk_group(cell.trim()));
+    let has_disks = head.has_any(&["\"dsk/", "\"io/", "\"disk/"]) || titled && head.text().lines().any(has_disk);
     Resemblance::is(9, has_disks).or_near(3, titled, "columns of disks: record with dstat --time -dr --output FILE")
+}
+
+/// `"Dstat 0.7.2 CSV output"`, `"pcp-dstat 5.3.7 CSV Output"`, `"Dool 1.3.1 CSV output"`
+fn is_title(line: &str) -> bool {
+    let line = line.to_ascii_lowercase();
+    line.contains(" csv output") && ["dstat", "dool"].iter().any(|name| line.contains(name))
+}
+
+/// The separator of cells: of spreadsheets in some languages, a semicolon.
+fn separator_of(line: &str) -> char {
+    if line.matches(';').count() > line.matches(',').count() { ';' } else { ',' }
 }
 
 fn is_screen(head: &Head<'_>) -> Resemblance {
@@ -83,6 +95,8 @@ struct DstatSamples {
     /// The time of the begin of the record, with its year.
     begun: Option<Stamp>,
     samples: Option<WideSamples>,
+    /// The host and the names of the columns of `samples`.
+    layout: (String, Vec<String>, Vec<Vec<String>>),
     /// The delay of the command, for samples without times.
     delay: Option<Span>,
     /// The position of the time in a row.
@@ -108,13 +122,19 @@ impl DstatSamples {
 
     /// Sets the columns of the following samples.
     fn names(&mut self, groups: &[String], names: &[Vec<String>], out: &mut Builder) {
+        let layout = (self.host.clone(), groups.to_vec(), names.to_vec());
+        if self.layout == layout {
+            return;
+        }
+        self.layout = layout;
         let mut columns = Vec::new();
         let mut index = 0;
         self.idle.clear();
-        self.io_wait = None;
-        for (group, names) in groups.iter().zip(names) {
-            for name in names {
-                if matches!(name.as_str(), "time" | "date/time" | "epoch") {
+        (self.time, self.io_wait) = (None, None);
+        for (group_name, names) in groups.iter().zip(names) {
+            for column_name in names {
+                let (group, name) = column_name.rsplit_once(':').unwrap_or((group_name.as_str(), column_name.as_str()));
+                if matches!(name, "time" | "date/time" | "epoch") {
                     self.time = Some(index);
                 } else if is_idle_column(group, name) {
                     self.idle.push(index);
@@ -130,7 +150,8 @@ impl DstatSamples {
         }
         self.width = index;
         if columns.iter().any(|column| column.quantity.1 != Measure::Busy) {
-            self.samples.get_or_insert_with(|| WideSamples::new(columns, self.input.interval, out));
+            let samples = self.samples.get_or_insert_with(|| WideSamples::new(Vec::new(), self.input.interval, out));
+            samples.replace(columns, out);
         }
     }
 
@@ -177,14 +198,18 @@ impl DstatSamples {
         Some(if is_utc { at } else { out.local(at) })
     }
 
-    /// `16-06 11:06:42`: day and month.
+    /// `16-06 11:06:42`, day and month, or `Jun-16 11:06:42`.
     fn without_year(&mut self, text: &str) -> Option<DateTime> {
         let (date, clock) = text.trim().split_once(' ')?;
         let (day, month) = date.split_once(['-', '/', '.'])?;
+        let (day, month) = if day.starts_with(char::is_alphabetic) { (month, day) } else { (day, month) };
         let (time, _) = timestamp::time_of_day(clock.trim(), "")?;
         let began = self.begun.map(|begun| begun.parts().0).or(self.input.begin);
         let year = self.last.or(began).map_or(UNDATED_YEAR, DateTime::year);
-        let date = |year: i16| Date::new(year, month.parse().ok()?, day.parse().ok()?).ok();
+        let date = |year: i16| match month.parse() {
+            Ok(month) => Date::new(year, month, day.parse().ok()?).ok(),
+            Err(_) => timestamp::parse_date(&format!("{day}-{month}-{year}")).map(|(date, _)| date),
+        };
         let mut at = date(year)?.to_datetime(time);
         // A record over the end of a year.
         if self.last.is_some_and(|last| last.duration_since(at) > SignedDuration::from_hours(24 * 180)) {
@@ -192,6 +217,14 @@ impl DstatSamples {
         }
         self.last = Some(at);
         Some(at)
+    }
+
+    /// Sets the host of the following samples.
+    fn begin_host(&mut self, host: &str, out: &mut Builder) {
+        if host != self.host {
+            self.used.emit_share(&self.host, "total cpu usage", None, out);
+            host.clone_into(&mut self.host);
+        }
     }
 
     fn end(&mut self, out: &mut Builder) -> Result<(), Refusal> {
@@ -223,23 +256,25 @@ fn delay_of(command: &str) -> Span {
 
 struct DstatCsv {
     samples: DstatSamples,
+    separator: char,
     /// The groups, until the names of columns follow.
     groups: Option<Vec<String>>,
 }
 
 impl DstatCsv {
     fn new(input: &FormatInput) -> Self {
-        Self { samples: DstatSamples::new(input), groups: None }
+        Self { samples: DstatSamples::new(input), separator: ',', groups: None }
     }
 
     /// Reads a line of the head: `"Host:","db1",,,,"User:","op"`.
     fn about(&mut self, cells: &[String], out: &mut Builder) {
         for pair in cells.windows(2) {
             match pair[0].as_str() {
-                "Host:" => pair[1].clone_into(&mut self.samples.host),
+                "Host:" => self.samples.begin_host(&pair[1], out),
                 "Cmdline:" => self.samples.delay = Some(delay_of(&pair[1])),
                 "Date:" => {
                     self.samples.begun = timestamp::parse(&pair[1]);
+                    (self.samples.last, self.samples.untimed) = (None, 0);
                     let zone = pair[1].rsplit(' ').next().unwrap_or_default();
                     let is_known =
                         self.samples.begun.is_some_and(|begun| begun.parts().1) || self.samples.input.zone.is_some();
@@ -259,8 +294,20 @@ impl LineFormat for DstatCsv {
             self.groups = None;
             return Ok(());
         }
-        let fields: Vec<String> = cells(line, ',').map(|cell| cell.trim().to_owned()).collect();
-        let is_named = line.starts_with('"') && fields.iter().skip(1).all(|cell| text::parse_decimal(cell).is_none());
+        if is_title(line) {
+            let title = line.trim_start_matches('"');
+            self.groups = None;
+            // The first fetch of pcp-dstat has no rates.
+            self.samples.is_since_boot = !title.starts_with("pcp");
+            out.version(title.split(" CSV").next().unwrap_or_default());
+            return Ok(());
+        }
+        if line.contains("Author:") || line.contains("dsk/") {
+            self.separator = separator_of(line);
+        }
+        let fields: Vec<String> = cells(line, self.separator).map(|cell| cell.trim().to_owned()).collect();
+        let is_named = line.starts_with(|letter: char| letter == '"' || letter.is_alphabetic())
+            && fields.iter().skip(1).all(|cell| text::parse_decimal(cell).is_none());
         if !is_named {
             if fields.len() < self.samples.width {
                 out.skip(number, Doubt::RowWidth { cells: fields.len(), columns: self.samples.width });
@@ -274,10 +321,6 @@ impl LineFormat for DstatCsv {
         }
         if fields.iter().any(|cell| cell.ends_with(':')) {
             self.about(&fields, out);
-        } else if fields.len() == 1 && fields[0].contains("CSV") {
-            // The first fetch of pcp-dstat has no rates.
-            self.samples.is_since_boot = !fields[0].starts_with("pcp");
-            out.version(fields[0].split(" CSV").next().unwrap_or_default());
         } else if let Some(groups) = self.groups.take() {
             let names: Vec<Vec<String>> = fields.into_iter().map(|name| vec![name]).collect();
             self.samples.names(&groups, &names, out);

@@ -95,15 +95,7 @@ impl LineFormat for Nmon {
     }
 
     fn end(&mut self, out: &mut Builder) -> Result<(), Refusal> {
-        let begin = self.begin(out);
-        self.samples.finish((begin, self.interval), &self.host, out);
-        self.cpu_all.emit_time(&self.host, "CPU_ALL", 1.0, out);
-        // The percentages of a logical partition are of its virtual processors.
-        let (used, field) =
-            if self.lpar.is_empty() { (&mut self.cpu_all, "CPU_ALL") } else { (&mut self.lpar, "LPAR") };
-        processors::emit(Resource::PeakProcessors, used.peak(), (&self.host, field), out);
-        used.emit(&self.host, field, out);
-        processors::emit(Resource::HostMemory, self.memory, (&self.host, "MEM"), out);
+        self.finish(out);
         out.end_at(self.last);
         if out.count() == 0 {
             return Err(out.unusable(if self.samples.has_columns() {
@@ -127,6 +119,19 @@ fn parse_time(text: &str) -> Option<Time> {
 }
 
 impl Nmon {
+    /// Emits the samples of a recording.
+    fn finish(&mut self, out: &mut Builder) {
+        let begin = self.begin(out);
+        self.samples.finish((begin, self.interval), &self.host, out);
+        self.cpu_all.emit_time(&self.host, "CPU_ALL", 1.0, out);
+        // The percentages of a logical partition are of its virtual processors.
+        let (used, field) =
+            if self.lpar.is_empty() { (&mut self.cpu_all, "CPU_ALL") } else { (&mut self.lpar, "LPAR") };
+        processors::emit(Resource::PeakProcessors, used.peak(), (&self.host, field), out);
+        used.emit(&self.host, field, out);
+        processors::emit(Resource::HostMemory, self.memory, (&self.host, "MEM"), out);
+    }
+
     fn begin(&self, out: &mut Builder) -> Option<DateTime> {
         self.date.zip(self.time).map(|(date, time)| out.local(date.to_datetime(time)))
     }
@@ -165,6 +170,11 @@ impl Nmon {
     /// Reads a line about the whole file.
     fn about(&mut self, key: &str, value: &str, out: &mut Builder) {
         match key {
+            // Another recording in the same file.
+            "progname" if !self.samples.is_empty() => {
+                self.finish(out);
+                *self = Self { semicolons: self.semicolons, last: self.last, ..Self::default() };
+            }
             "host" => value.clone_into(&mut self.host),
             "date" => self.date = timestamp::parse_date(value).map(|date| out.date(date)),
             "time" => self.time = parse_time(value),
@@ -223,6 +233,11 @@ type NmonClock = (Option<DateTime>, Option<Span>);
 impl NmonSamples {
     /// Maximum values that wait for their time; in a sorted file all of them do.
     const MAX_CELLS: usize = 4 << 20;
+
+    /// True before the first sample.
+    fn is_empty(&self) -> bool {
+        self.waiting.is_empty() && self.count == 0
+    }
 
     fn has_columns(&self) -> bool {
         !self.sections.is_empty()

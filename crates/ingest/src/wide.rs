@@ -67,6 +67,12 @@ impl WideSamples {
         samples
     }
 
+    /// Sets the columns of the following rows.
+    pub(crate) fn replace(&mut self, columns: Vec<WideColumn>, out: &mut Builder) {
+        self.columns.clear();
+        self.extend(columns, out);
+    }
+
     /// Adds the columns of devices that appear after the first row.
     pub(crate) fn extend(&mut self, columns: Vec<WideColumn>, out: &mut Builder) {
         let mut quantities: BTreeSet<(ReadingScope, Class, Measure)> = BTreeSet::new();

@@ -4,7 +4,7 @@ use jiff::civil::date;
 use plimsoll_ingest::{Class, Demand, FormatInput, Measure};
 use plimsoll_units::Span;
 
-use crate::read::{cautions, check, cut_anywhere, reading, reading_as, refusal};
+use crate::read::{cautions, check, cut_anywhere, figures, reading, reading_as, refusal};
 use crate::series::{laws, near, values};
 
 pub const DSTAT: &str = "\
@@ -163,6 +163,84 @@ fn samples_without_times_have_the_delay_of_the_command() {
     let specified = reading_as(FormatInput { interval, ..FormatInput::from("test") }, &untimed("dstat -dr 5"));
     assert_eq!(specified.windows[0].length, Span::from_secs(5), "the input precedes the caller");
     assert!(cautions(&specified).contains("contradicts its times"), "{:?}", specified.cautions);
+}
+
+#[test]
+fn forms_of_other_versions_yield_equal_figures() {
+    let names = "\"time\",\"read\",\"writ\",\"read\",\"writ\",\"read\",\"writ\",\"read\",\"writ\",\"util\"";
+    let with_groups = "\"time\",\"dsk/total:read\",\"dsk/total:writ\",\"dsk/sda:read\",\"dsk/sda:writ\",\"io/total:read\",\
+                       \"io/total:writ\",\"io/sda:read\",\"io/sda:writ\",\"sda:util\"";
+    let of_dool = |line: &str| {
+        let line = line.replace("Dstat 0.7.2", "Dool 1.3.1");
+        let Some((time, rest)) = line.split_once(',').filter(|_| line.starts_with(char::is_numeric)) else {
+            return line + "\n";
+        };
+        format!("\"{}\",{rest}\n", time.replace("31-12", "Dec-31").replace("01-01", "Jan-01"))
+    };
+    let semicolons = DSTAT.replace(',', ";").replace('.', ",").replace("0,7,2", "0.7.2");
+    let forms = [
+        DSTAT.replace(names, with_groups),
+        DSTAT.replace(names, &with_groups.replace("io/total:", "").replace("io/sda:", "")),
+        DSTAT.lines().map(of_dool).collect(),
+        semicolons.replace('"', ""),
+        semicolons,
+    ];
+    let expected = reading(DSTAT);
+    for form in forms {
+        assert_ne!(form, DSTAT);
+        let found = reading(&form);
+        assert_eq!((figures(&found), &found.windows), (figures(&expected), &expected.windows), "{form}");
+    }
+}
+
+#[test]
+fn another_run_in_the_same_file_has_its_own_columns_and_host() {
+    let swapped = DSTAT
+        .replace("dsk/", "x/")
+        .replace("io/", "dsk/")
+        .replace("x/", "io/")
+        .replace("31 Dec 2025 23:59:50", "01 Jan 2026 01:00:00")
+        .replace("31-12 23:59:5", "01-01 01:00:0")
+        .replace("01-01 00:00:00", "01-01 01:00:10");
+    let found = reading(&format!("{DSTAT}{swapped}"));
+    near(&values(&found, "", Class::Read, Measure::Iops), &[400.0, 800.0, 3_276_800.0, 6_553_600.0]);
+    near(&values(&found, "", Class::Read, Measure::Throughput), &[3_276_800.0, 6_553_600.0, 400.0, 800.0]);
+    assert_eq!(found.windows[2].begin, Some(date(2026, 1, 1).at(1, 0, 0, 0)));
+    let hosts = reading(&format!("{DSTAT}{}", DSTAT.replace("pier1", "pier2")));
+    let demand = Demand::of(&[&hosts]);
+    for host in ["pier1", "pier2"] {
+        let subject = demand.subjects.iter().find(|subject| subject.name == host).unwrap();
+        assert_eq!(subject.series(Class::Read, Measure::Iops).unwrap().values, [Some(400.0), Some(800.0)], "{host}");
+    }
+}
+
+#[test]
+fn copies_of_samples_do_not_add_up() {
+    let iostat = "\
+Linux 5.14.0 (pier1) \t03/24/25 \t_x86_64_\t(8 CPU)
+
+03/24/25 10:00:00
+Device            r/s     rkB/s     w/s     wkB/s  r_await  w_await  aqu-sz  %util
+sda              1.00      8.00    1.00      8.00     0.50     1.00    0.50  10.00
+
+03/24/25 10:00:10
+Device            r/s     rkB/s     w/s     wkB/s  r_await  w_await  aqu-sz  %util
+sda            100.00    800.00    5.00     40.00     0.50     1.00    0.50  10.00
+
+03/24/25 10:00:20
+Device            r/s     rkB/s     w/s     wkB/s  r_await  w_await  aqu-sz  %util
+sda            200.00   1600.00    5.00     40.00     0.50     1.00    0.50  10.00
+
+";
+    for text in [DSTAT, iostat] {
+        let (once, twice) = (reading(text), reading(&text.repeat(2)));
+        assert_eq!((&twice.windows, twice.figures.len()), (&once.windows, once.figures.len()));
+        let series = |reading: &plimsoll_ingest::Reading| {
+            Demand::of(&[reading]).subjects[0].series(Class::Read, Measure::Iops).unwrap().values.clone()
+        };
+        assert_eq!(series(&twice), series(&once));
+        assert!(cautions(&twice).contains("overlapping windows count once"), "{:?}", twice.cautions);
+    }
 }
 
 #[test]

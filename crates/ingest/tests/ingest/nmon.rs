@@ -62,6 +62,18 @@ fn samples_of_linux_are_windows() {
 }
 
 #[test]
+fn another_recording_in_the_same_file_has_its_own_host_and_samples() {
+    let once = read(&linux());
+    let twice = read(&linux().repeat(2));
+    assert_eq!((&twice.windows, twice.figures.len()), (&once.windows, once.figures.len()));
+    assert!(has_caution(&twice, "overlapping windows count once"), "{:?}", twice.cautions);
+    let hosts = read(&(linux() + &linux().replace("db1", "db2")));
+    assert_eq!((&hosts.windows, hosts.figures.len()), (&once.windows, 2 * once.figures.len()));
+    let of_host = |host: &str| hosts.scopes.iter().filter(|scope| scope.host == host).count();
+    assert_eq!((of_host("db1"), of_host("db2")), (2, 2));
+}
+
+#[test]
 fn a_sorted_file_yields_equal_figures() {
     let text = linux();
     let mut lines: Vec<&str> = text.lines().collect();
