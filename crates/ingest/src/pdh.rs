@@ -1,11 +1,12 @@
-//! Performance counters of Windows (perfmon, typeperf, relog, Export-Counter and the list of Get-Counter), and the batch
-//! output of esxtop, which has the same head.
+//! Performance counters of Windows (perfmon, typeperf, relog, Export-Counter, the list of Get-Counter, and the table
+//! `Perf` of Log Analytics), and the batch output of esxtop, which has the same head.
 //!
 //! Format: <https://learn.microsoft.com/windows/win32/perfctrs/pdh-log-file-formats>. Times are local, month first; the
 //! head may have their distance from UTC in minutes, to be added. A rate covers the time since the preceding row, so that
-//! the first row is blank. Names are those of the system's language: English, German and French ones are known.
+//! the first row is blank. Names are those of the system's language: English, German, French, Spanish, Italian and
+//! Portuguese ones are known, without latencies for Spanish and Italian.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::SignedDuration;
 use jiff::civil::DateTime;
@@ -18,7 +19,7 @@ use crate::processors::{ProcessorShares, UsedProcessors};
 use crate::reading::{Class, Doubt, Fate, Measure, ReadingScope};
 use crate::refusal::{InputFault, Refusal};
 use crate::text::table::cells;
-use crate::text::{self, MIB, MILLI, timestamp};
+use crate::text::{self, MIB, MILLI, Numerals, timestamp};
 use crate::wide::{CounterQuantity, WideColumn, WideRow, WideSamples};
 
 /// Logs of counters with separated values.
@@ -56,35 +57,86 @@ fn is_list(head: &Head<'_>) -> Resemblance {
 
 /// Objects with disks, in the order of preference: a single layer is counted.
 const OBJECTS: [&[&str]; 5] = [
-    &["physicaldisk", "physikalischer datentr\u{e4}ger", "disque physique"],
+    &["physicaldisk", "physikalischer datentr\u{e4}ger", "disque physique", "disco f\u{ed}sico", "disco fisico"],
     &["physical disk scsi device"],
     &["physical disk adapter"],
     &["virtual disk"],
-    &["logicaldisk", "logischer datentr\u{e4}ger", "disque logique"],
+    &[
+        "logicaldisk",
+        "logical disk",
+        "logischer datentr\u{e4}ger",
+        "disque logique",
+        "disco l\u{f3}gico",
+        "disco logico",
+    ],
 ];
 
 fn same(value: f64) -> f64 {
     value
 }
 
-/// Counters by their names in lower case: of Windows in English, German and French, and of esxtop. Guest latencies are
-/// those of the machines: of the device and the kernel together.
+/// Counters by their names in lower case: of Windows in several languages, and of esxtop. Guest latencies are those of
+/// the machines: of the device and the kernel together.
 const COUNTERS: [(&[&str], CounterQuantity); 16] = [
-    (&["disk reads/sec", "lesevorg\u{e4}nge/s", "lectures disque/s", "reads/sec"], (Class::Read, Measure::Iops, same)),
     (
-        &["disk writes/sec", "schreibvorg\u{e4}nge/s", "\u{e9}critures disque/s", "writes/sec"],
+        &[
+            "disk reads/sec",
+            "lesevorg\u{e4}nge/s",
+            "lectures disque/s",
+            "lecturas de disco/s",
+            "letture disco/sec",
+            "leituras de disco/s",
+            "reads/sec",
+        ],
+        (Class::Read, Measure::Iops, same),
+    ),
+    (
+        &[
+            "disk writes/sec",
+            "schreibvorg\u{e4}nge/s",
+            "\u{e9}critures disque/s",
+            "escrituras en disco/s",
+            "escrituras de disco/s",
+            "scritture disco/sec",
+            "grava\u{e7}\u{f5}es de disco/s",
+            "writes/sec",
+        ],
         (Class::Write, Measure::Iops, same),
     ),
-    (&["disk transfers/sec", "\u{fc}bertragungen/s", "transferts disque/s"], (Class::All, Measure::Iops, same)),
     (
-        &["disk read bytes/sec", "bytes gelesen/s", "lectures disque, octets/s"],
+        &[
+            "disk transfers/sec",
+            "\u{fc}bertragungen/s",
+            "transferts disque/s",
+            "transferencias de disco/s",
+            "transfer\u{ea}ncias de disco/s",
+        ],
+        (Class::All, Measure::Iops, same),
+    ),
+    (
+        &[
+            "disk read bytes/sec",
+            "bytes gelesen/s",
+            "lectures disque, octets/s",
+            "bytes de lectura de disco/s",
+            "byte letti da disco/sec",
+            "bytes de leitura de disco/s",
+        ],
         (Class::Read, Measure::Throughput, same),
     ),
     (
-        &["disk write bytes/sec", "bytes geschrieben/s", "\u{e9}critures disque, octets/s"],
+        &[
+            "disk write bytes/sec",
+            "bytes geschrieben/s",
+            "\u{e9}critures disque, octets/s",
+            "bytes de escritura en disco/s",
+            "bytes de escritura de disco/s",
+            "byte scritti su disco/sec",
+            "bytes de grava\u{e7}\u{e3}o de disco/s",
+        ],
         (Class::Write, Measure::Throughput, same),
     ),
-    (&["disk bytes/sec", "octets disque/s"], (Class::All, Measure::Throughput, same)),
+    (&["disk bytes/sec", "octets disque/s", "bytes de disco/s"], (Class::All, Measure::Throughput, same)),
     (&["mbytes read/sec"], (Class::Read, Measure::Throughput, |value| value * MIB)),
     (&["mbytes written/sec"], (Class::Write, Measure::Throughput, |value| value * MIB)),
     (
@@ -93,6 +145,7 @@ const COUNTERS: [(&[&str], CounterQuantity); 16] = [
             "mittlere sek./lesevorg\u{e4}nge",
             "mittlere sek./lesevorgang",
             "moyenne disque s/lecture",
+            "m\u{e9}dia de disco s/leitura",
         ],
         (Class::Read, Measure::Latency, same),
     ),
@@ -102,11 +155,17 @@ const COUNTERS: [(&[&str], CounterQuantity); 16] = [
             "mittlere sek./schreibvorg\u{e4}nge",
             "mittlere sek./schreibvorgang",
             "moyenne disque s/\u{e9}criture",
+            "m\u{e9}dia de disco s/grava\u{e7}\u{e3}o",
         ],
         (Class::Write, Measure::Latency, same),
     ),
     (
-        &["avg. disk sec/transfer", "mittlere sek./\u{fc}bertragung", "moyenne disque s/transfert"],
+        &[
+            "avg. disk sec/transfer",
+            "mittlere sek./\u{fc}bertragung",
+            "moyenne disque s/transfert",
+            "m\u{e9}dia de disco s/transfer\u{ea}ncia",
+        ],
         (Class::All, Measure::Latency, same),
     ),
     (&["average guest millisec/read", "average millisec/read"], (Class::Read, Measure::Latency, |value| value * MILLI)),
@@ -167,11 +226,16 @@ fn is_among(text: &str, names: &[&str]) -> bool {
 }
 
 /// The columns of disks among paths of counters.
-fn columns(paths: &[(usize, &str)]) -> Vec<WideColumn> {
+fn columns<'a>(paths: &[(usize, &'a str)]) -> Vec<WideColumn> {
     let of = |objects: &[&str]| -> Vec<WideColumn> {
-        let column = |&(index, path): &(usize, &str)| {
-            let parts = CounterPath::of(path)?;
-            if !is_among(&parts.object, objects) {
+        let parts_of = |path: &'a str| CounterPath::of(path).filter(|parts| is_among(&parts.object, objects));
+        let instances: BTreeSet<_> =
+            paths.iter().filter_map(|(_, path)| parts_of(path)).map(|parts| (parts.host, parts.instance)).collect();
+        let column = |&(index, path): &(usize, &'a str)| {
+            let parts = parts_of(path)?;
+            // The sum of a machine's disks, `1234:vm1` beside `1234:vm1:scsi0:0`.
+            let disk = format!("{}:", parts.instance);
+            if instances.iter().any(|(host, other)| *host == parts.host && other.starts_with(&disk)) {
                 return None;
             }
             let is_total = parts.instance.eq_ignore_ascii_case("_total");
@@ -277,6 +341,7 @@ fn read_log(input: &FormatInput, document: &[u8], out: &mut Builder) -> Result<(
         out.part(format!("{others} other counters"), Fate::Ignored);
     }
     let mut last = first;
+    let mut unreadable: Option<(u64, (String, String))> = None;
     for (line, number) in lines {
         let mut fields = cells(line, separator);
         let time = fields.next().unwrap_or_default();
@@ -288,7 +353,15 @@ fn read_log(input: &FormatInput, document: &[u8], out: &mut Builder) -> Result<(
             continue;
         };
         let mut values = vec![None];
-        values.extend(fields.map(|cell| text::parse_decimal(cell.trim()).filter(|value| value.is_finite())));
+        for (cell, name) in fields.zip(&names[1..]) {
+            let value = value_of(&cell);
+            if value.is_none() && !cell.trim().is_empty() {
+                let (count, (column, _)) =
+                    unreadable.get_or_insert_with(|| (0, (name.clone().into_owned(), cell.into_owned())));
+                *count += u64::from(column.as_str() == name.as_ref());
+            }
+            values.push(value);
+        }
         if values.len() < names.len() {
             out.skip(number, Doubt::RowWidth { cells: values.len(), columns: names.len() });
             last = number;
@@ -298,11 +371,20 @@ fn read_log(input: &FormatInput, document: &[u8], out: &mut Builder) -> Result<(
         last = number;
     }
     out.end_at(last);
+    if let Some((count, (column, example))) = unreadable {
+        out.caution(None, Doubt::UnreadableCells { column, count, example });
+    }
     let rows = samples.finish(None, out);
     for columns in &mut processors {
         columns.emit(out);
     }
     out.require(rows > 0, InputFault::missing("two rows with times and values", &["several samples", "--interval"]))
+}
+
+/// The value of a cell, also with thousands separators if it has a decimal sign as well.
+fn value_of(cell: &str) -> Option<f64> {
+    let grouped = || Numerals::of(cell.trim())?.number(cell);
+    text::parse_decimal(cell.trim()).or_else(grouped).filter(|value| value.is_finite())
 }
 
 /// True if the first cell ends at this separator.
@@ -322,11 +404,14 @@ fn in_utc(at: DateTime, bias: Option<i64>, out: &mut Builder) -> DateTime {
     shifted.unwrap_or_else(|| out.local(at))
 }
 
-/// Positions of the path, value and time in samples of Get-Counter that Export-Csv wrote.
-#[derive(Clone, Copy)]
+/// Positions of the path, value and time in samples of Get-Counter that Export-Csv wrote, or in the table `Perf` of Log
+/// Analytics, whose path is in four columns.
+#[derive(Clone)]
 struct SampleFields {
     separator: char,
-    positions: [usize; 3],
+    path: Vec<usize>,
+    value: usize,
+    time: usize,
 }
 
 impl SampleFields {
@@ -334,10 +419,28 @@ impl SampleFields {
     fn of(line: &str) -> Option<Self> {
         let separator = [',', ';', '\t'].into_iter().find(|mark| separates(line, *mark))?;
         let names: Vec<_> = cells(line.trim(), separator).collect();
-        let position = |name: &str| names.iter().position(|other| other == name);
-        Some(Self { separator, positions: [position("Path")?, position("CookedValue")?, position("Timestamp")?] })
+        let position = |name: &str| names.iter().position(|other| other.split(" [").next() == Some(name));
+        let of = |names_of_path: &[&str], value: &str, time: &str| {
+            let path = names_of_path.iter().map(|name| position(name)).collect::<Option<_>>()?;
+            Some(Self { separator, path, value: position(value)?, time: position(time)? })
+        };
+        of(&["Path"], "CookedValue", "Timestamp").or_else(|| of(&PERF_PATH, "CounterValue", "TimeGenerated"))
+    }
+
+    /// The path, value and time of a line.
+    fn cut(&self, line: &str) -> Option<[String; 3]> {
+        let fields: Vec<_> = cells(line, self.separator).collect();
+        let field = |at: &usize| fields.get(*at).map(|cell| cell.trim());
+        let path = match self.path.iter().map(field).collect::<Option<Vec<_>>>()?[..] {
+            [computer, object, instance, counter] => format!("\\\\{computer}\\{object}({instance})\\{counter}"),
+            ref path => path.concat(),
+        };
+        // `11/20/2025, 10:00:00 AM`
+        Some([path, field(&self.value)?.to_owned(), field(&self.time)?.replacen(", ", " ", 1)])
     }
 }
+
+const PERF_PATH: [&str; 4] = ["Computer", "ObjectName", "InstanceName", "CounterName"];
 
 /// Reads the list of Get-Counter: a time with the path of the first counter, its value on the next line, then further
 /// paths and values. Long paths continue on the next line.
@@ -390,18 +493,31 @@ impl CounterList {
 
 impl CounterList {
     fn time(&mut self, text: &str, out: &mut Builder) {
-        let Some(at) = timestamp::parse(text.trim()) else { return };
-        self.at = Some(out.instant(at));
+        // Further counters of a sample follow without its time.
+        if !text.trim().is_empty() {
+            self.at = timestamp::parse(text.trim()).map(|at| out.instant(at));
+        }
     }
 
-    fn sample(&mut self, fields: SampleFields, text: &str, number: u64, out: &mut Builder) {
-        let values: Vec<_> = cells(text, fields.separator).collect();
-        let [Some(path), Some(value), Some(time)] = fields.positions.map(|position| values.get(position)) else {
-            return;
-        };
-        self.time(time, out);
+    fn sample(&mut self, [path, value, time]: [String; 3], number: u64, out: &mut Builder) {
+        self.time(&time, out);
         self.path(&format!("{path}:"));
-        self.value(value, number);
+        self.value(&value, number);
+    }
+
+    /// Rows by time: tables have them in any order, one for each counter.
+    fn sort(&mut self) {
+        self.rows.sort_by_key(|row| row.at);
+        self.rows.dedup_by(|next, row| {
+            let is_same = next.at == row.at;
+            if is_same {
+                row.values.resize(row.values.len().max(next.values.len()), None);
+                for (value, other) in row.values.iter_mut().zip(&next.values) {
+                    *value = value.or(*other);
+                }
+            }
+            is_same
+        });
     }
 }
 
@@ -412,8 +528,10 @@ impl LineFormat for CounterList {
             return Ok(());
         }
         self.line = number;
-        if let Some(fields) = self.fields {
-            self.sample(fields, text, number, out);
+        if let Some(fields) = &self.fields {
+            if let Some(sample) = fields.cut(text) {
+                self.sample(sample, number, out);
+            }
         } else if let Some(fields) = SampleFields::of(text) {
             self.fields = Some(fields);
         } else if let Some((time, path)) = text.split_once("\\\\").filter(|_| self.path.is_empty()) {
@@ -434,6 +552,9 @@ impl LineFormat for CounterList {
         let mut processors = ProcessorColumns::of(&paths);
         let mut samples = WideSamples::new(of_disks, self.input.interval, out);
         out.require(!samples.is_empty(), InputFault::NoDiskCounters)?;
+        if self.fields.is_some() {
+            self.sort();
+        }
         for row in std::mem::take(&mut self.rows) {
             add_row(&mut samples, &mut processors, row, out);
         }

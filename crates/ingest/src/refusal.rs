@@ -104,9 +104,9 @@ pub enum InputFault {
         devices passed to iostat exist")] NoRowOfDevices,
     #[error("it has no sample with a time after its first one, which is a mean since boot: record with --time, or \
         specify the interval")] MeanSinceBoot,
-    #[error("none of its counters is a rate of disks with an English, German or French name: record \
-        \\PhysicalDisk(*)\\Disk Reads/sec, Disk Writes/sec, Disk Read Bytes/sec, Disk Write Bytes/sec, Avg. Disk \
-        sec/Read and Avg. Disk sec/Write")] NoDiskCounters,
+    #[error("none of its counters is a rate of disks with an English, German, French, Spanish, Italian or Portuguese \
+        name: record \\PhysicalDisk(*)\\Disk Reads/sec, Disk Writes/sec, Disk Read Bytes/sec, Disk Write Bytes/sec, \
+        Avg. Disk sec/Read and Avg. Disk sec/Write")] NoDiskCounters,
     #[error("it is binary and depends on the version: convert it to text on its host: LC_ALL=C sar -bd -f FILE > \
         sar.txt")] BinarySysstat,
     #[error("XML and SVG are not read: use sadf -d FILE -- -b -d > sadf.txt, or sadf -j FILE -- -b -d > sadf.json")]

@@ -205,6 +205,57 @@ fn devices_of_esxtop_are_counted_without_their_adapters() {
 }
 
 #[test]
+fn disks_of_a_machine_are_counted_without_their_sum() {
+    let path = |instance: &str| format!("\"\\\\esx1\\Virtual Disk({instance})\\Reads/sec\"");
+    let names = ["17:vm1", "17:vm1:scsi0:0", "17:vm1:scsi0:1", "18:vm10"].map(path).join(",");
+    let text = format!(
+        "\"(PDH-CSV 4.0) (UTC)(0)\",{names}\n\"03/02/2026 10:00:05\",\"30\",\"10\",\"20\",\"5\"\n\
+         \"03/02/2026 10:00:10\",\"30\",\"10\",\"20\",\"5\"\n"
+    );
+    let found = reading(&text);
+    let demand = Demand::of(&[&found]);
+    assert_eq!(demand.subjects[0].series(Class::Read, Measure::Iops).unwrap().values, [Some(35.0), Some(35.0)]);
+}
+
+#[test]
+fn counters_have_names_of_further_languages() {
+    for (object, reads, writes) in [
+        ("Disco f\u{ed}sico", "Lecturas de disco/s", "Escrituras en disco/s"),
+        ("Disco fisico", "Letture disco/sec", "Scritture disco/sec"),
+        ("PhysicalDisk", "Leituras de disco/s", "Grava\u{e7}\u{f5}es de disco/s"),
+    ] {
+        let text =
+            LOG.replace("PhysicalDisk", object).replace("Disk Reads/sec", reads).replace("Disk Writes/sec", writes);
+        let found = reading(&text);
+        near(&values(&found, "", Class::Read, Measure::Iops), &[300.5, 600.5]);
+        near(&values(&found, "", Class::Write, Measure::Iops), &[50.0, 60.0]);
+    }
+}
+
+#[test]
+fn cells_that_are_not_numbers_are_doubted() {
+    let found = reading(&LOG.replace("\"300.5\"", "\"1.300,5\"").replace("\"50\"", "\"many\""));
+    near(&values(&found, "", Class::Read, Measure::Iops), &[1_300.5, 600.5]);
+    assert!(cautions(&found).contains("not numbers are skipped: 1, such as \"many\""), "{:?}", found.cautions);
+}
+
+/// Rows of the table `Perf`, newest first.
+#[test]
+fn samples_of_log_analytics_are_read() {
+    let row = |minute: u32, counter: &str, value: f64| {
+        format!("\"11/20/2025, 10:0{minute}:00.000 AM\",SQL1,LogicalDisk,Disk {counter}/sec,_Total,{value}\n")
+    };
+    let rows: String =
+        [2, 1, 0].iter().flat_map(|minute| [row(*minute, "Reads", 100.5), row(*minute, "Writes", 7.0)]).collect();
+    let text = format!("TimeGenerated [UTC],Computer,ObjectName,CounterName,InstanceName,CounterValue\n{rows}");
+    let found = reading(&text);
+    near(&values(&found, "", Class::Read, Measure::Iops), &[100.5; 3]);
+    near(&values(&found, "", Class::Write, Measure::Iops), &[7.0; 3]);
+    assert_eq!(found.scopes[0].host, "SQL1");
+    assert!(found.windows.iter().all(|window| window.length == Span::from_secs(60)), "{:?}", found.windows);
+}
+
+#[test]
 fn logs_without_disks_are_refused_with_their_reason() {
     let other = LOG.replace("Disk(", "Thing(");
     assert!(refusal(&other).contains("none of its counters is a rate of disks"));
