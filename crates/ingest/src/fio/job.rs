@@ -119,8 +119,11 @@ impl Got {
 
 impl JobResult {
     fn present(&self) -> Vec<(&'static str, Option<f64>, &Got)> {
+        let has_any = |got: &Option<Got>| got.as_ref().is_some_and(Got::is_any);
+        // With unified_rw_reporting=both they are the sum of the others.
+        let mixed = if has_any(&self.reads) || has_any(&self.writes) { &None } else { &self.mixed };
         let all = [
-            ("reads and writes", self.setting.reads, &self.mixed),
+            ("reads and writes", self.setting.reads, mixed),
             ("reads", Some(1.0), &self.reads),
             ("writes", Some(0.0), &self.writes),
             ("discards", None, &self.trims),

@@ -377,10 +377,20 @@ fn rates(line: &str) -> Got {
     });
     Got {
         iops: either("IOPS=", "iops=").and_then(text::parse_count),
-        bytes_s: either("BW=", "bw=").and_then(text::size),
+        bytes_s: after(line, "BW=").map_or_else(|| after(line, "bw=").and_then(text::size), bandwidth),
         lasted_s: lasted.filter(|seconds| *seconds > 0.0),
         ..Got::default()
     }
+}
+
+/// `2800KiB/s`, `118MB/s` of 1,000 bytes with `kb_base=1000`, or with `unit_base=1` bits, `957Mibit/s`. Before 3.0,
+/// `KB/s` are of 1,024 bytes.
+fn bandwidth(text: &str) -> Option<f64> {
+    let (number, unit) = text::leading(text).filter(|(number, _)| *number >= 0.0)?;
+    let binary = text::byte_unit(unit)?;
+    let is_decimal = unit.get(1..2).is_some_and(|next| next != "i");
+    let bytes = if is_decimal && binary > 1.0 { 1000_f64.powf(binary.log(1024.0).round()) } else { binary };
+    Some(number * if unit.contains("bit") { bytes / 8.0 } else { bytes })
 }
 
 /// `clat (usec): min=...`, `lat percentiles (nsec):`: the latency, its unit, and whether quantiles follow.
@@ -410,7 +420,24 @@ fn after<'a>(line: &'a str, key: &str) -> Option<&'a str> {
 
 #[cfg(test)]
 mod tests {
-    use super::after;
+    use super::{after, bandwidth};
+
+    #[test]
+    fn bandwidths_have_units_of_their_text() {
+        for (text, expected) in [
+            ("2800KiB/s", 2_867_200.0),
+            ("2867kB/s", 2_867e3),
+            ("118MB/s", 118e6),
+            ("957Mibit/s", 957.0 * 1_048_576.0 / 8.0),
+            ("1003Mbit/s", 1_003e6 / 8.0),
+            ("1471Mi", 1_471.0 * 1_048_576.0),
+            ("4079B/s", 4_079.0),
+            ("0", 0.0),
+        ] {
+            let found = bandwidth(text).unwrap_or(f64::NAN);
+            assert!((found - expected).abs() <= 1e-9 * expected, "{text}: {found}");
+        }
+    }
 
     #[test]
     fn values_follow_their_keys() {

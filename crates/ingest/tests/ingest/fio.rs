@@ -202,6 +202,28 @@ fn concurrent_jobs_are_combined_first() {
     assert_eq!(reading("", &clients).scopes[0].host, "db1");
 }
 
+#[test]
+fn unified_results_beside_their_parts_are_counted_once() {
+    let direction = |iops: u32| {
+        format!(
+            "{{\"iops\": {iops}.0, \"total_ios\": {}, \"runtime\": 100000, \"lat_ns\": {{\"mean\": 2000000.0}}}}",
+            iops * 100
+        )
+    };
+    let text = format!(
+        "{{\"fio version\": \"fio-3.33\", \"jobs\": [{{\"jobname\": \"mix\", \"groupid\": 0, \"error\": 0, \"job options\": \
+         {{\"bs\": \"4k\", \"rw\": \"randrw\", \"iodepth\": \"8\", \"direct\": \"1\", \"unified_rw_reporting\": \"both\"}}, \
+         \"read\": {}, \"write\": {}, \"mixed\": {}}}]}}",
+        direction(1_000),
+        direction(500),
+        direction(1_500)
+    );
+    let found = reading("", &text);
+    let results: Vec<_> = found.evidence.iter().map(|one| (one.test.as_str(), one.iops)).collect();
+    let expected = [("mix", Some(1_500.0)), ("mix, its reads", Some(1_000.0)), ("mix, its writes", Some(500.0))];
+    assert_eq!(results, expected, "{:?}", found.cautions);
+}
+
 /// Client mode of fio 3.36 and 3.33: results of two hosts, and their sum.
 #[test]
 fn sum_of_all_clients_is_not_a_client() {
