@@ -128,10 +128,9 @@ pub(crate) fn integer(text: &str, scale: NumberScale) -> Result<i128, Unreadable
     Err(Unreadable(say!("read by fio as {read}{of}, for {unit:?} is not a unit there; {}", scale.forms())))
 }
 
-/// The unit after decimals that are all zero, as in `100.0`.
+/// The unit after decimals that are all zero, or missing, as in `100.0` and `100.`.
 fn whole_decimals(text: &str) -> Option<&str> {
-    let unit = text.strip_prefix('.')?.trim_start_matches('0');
-    (unit.len() + 1 < text.len()).then_some(unit)
+    Some(text.strip_prefix('.')?.trim_start_matches('0'))
 }
 
 /// Splits a leading number from the rest.
@@ -207,6 +206,7 @@ mod tests {
             ("0.0", 0),
             ("100.00", 100),
             ("4.0", 4),
+            ("4.", 4),
             ("0.0k", 0),
             ("(1+2)", 3),
         ] {
@@ -220,7 +220,6 @@ mod tests {
             ("1.5k", "fio as 1,"),
             ("0.5", "fio as 0,"),
             ("4.0k", "fio as 4,"),
-            ("4.", "fio as 4,"),
             ("4.01", "fio as 4,"),
             ("0x4.0", "fio as 4,"),
             ("1e3", "fio as 1,"),

@@ -143,7 +143,9 @@ fn flag(text: &str) -> Read {
 }
 
 fn bounded(text: &str, scale: NumberScale, min: i64, max: i64) -> Result<i64, Unreadable> {
-    let value = number::integer(text, scale)?;
+    // fio ignores the sign.
+    let percent = text.trim_end().strip_suffix('%').filter(|_| (min, max) == (0, 100));
+    let value = number::integer(percent.unwrap_or(text), scale)?;
     match i64::try_from(value) {
         Ok(value) if (min..=max).contains(&value) => Ok(value),
         _ if value < i128::from(min) => wrong(say!("below {min}; write a number from {min} to {max}")),

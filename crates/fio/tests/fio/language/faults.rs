@@ -161,3 +161,11 @@ fn conflicting_options_are_refused() {
     let faults = line("--warnings-fatal --name=a --thread").expect_err("it is worth a word");
     assert!(words(&faults)[0].starts_with("argument 3: thread has no effect"));
 }
+
+#[test]
+fn percentages_may_have_a_sign() {
+    for option in ["rwmixread=70%", "rwmixread=70.", "percentage_random=50%,20%"] {
+        assert!(file(&format!("[a]\nrw=randrw\n{option}\n")).is_ok(), "{option}");
+    }
+    assert!(file("[a]\nnumjobs=4%\n").is_err());
+}
