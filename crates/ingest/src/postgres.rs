@@ -17,9 +17,9 @@ use crate::reading::{Class, Counted, Doubt, Fate, Origin, ReadingScope, Snapshot
 use crate::refusal::{InputFault, Refusal};
 use crate::sampled::SampleInterval;
 use crate::snapshot::{CounterPlace, Counters};
-use crate::text;
 use crate::text::rows::{ColumnWeight, LineKind, RowReader};
 use crate::text::timestamp::{self, Taken};
+use crate::text::{self, Numerals};
 
 /// Identifier and name of both formats.
 const ID: &str = "postgresql";
@@ -46,7 +46,7 @@ fn is_text(head: &Head<'_>) -> Resemblance {
     }
     let is_row = |rows: &RowReader| {
         let fields = PostgresRow { columns: &rows.columns, cells: &rows.cells, line: 0 };
-        fields.view().is_some() && rows.cells.iter().any(|cell| cell.parse::<f64>().is_ok())
+        fields.view().is_some() && rows.cells.iter().any(|cell| fields.numerals().number(cell).is_some())
     };
     let missing = "row of pg_stat_io or another view of statistics";
     Resemblance::is(10 + marks, RowReader::any(text, classify_column, is_row)).or_near(1, true, missing)
@@ -667,7 +667,16 @@ impl<'a> PostgresRow<'a> {
     }
 
     fn number(&self, name: &str) -> Option<f64> {
-        self.get(name)?.trim().parse().ok()
+        self.numerals().number(self.get(name)?)
+    }
+
+    /// The decimal separator: with `\pset numericlocale`, counts such as `60.000` show that it is a comma.
+    fn numerals(&self) -> Numerals {
+        let is_grouped =
+            |cell: &String| cell.find('.').is_some_and(|at| at <= 3) && Numerals::Comma.number(cell).is_some();
+        let is_count = |name: &str| text::lists(COLUMNS, name) && !name.contains("_time");
+        let mut counts = self.columns.iter().zip(self.cells).filter(|(name, _)| is_count(name));
+        if counts.any(|(_, cell)| is_grouped(cell)) { Numerals::Comma } else { Numerals::Point }
     }
 
     /// Milliseconds, as seconds.

@@ -104,12 +104,19 @@ fn ends_with_returns(head: &[u8]) -> bool {
     count(b'\n') == 0 && count(0) == 0 && count(b'\r') >= MIN_LINES
 }
 
-/// Replaces no-break spaces with blanks, and removes the control sequences of terminals (ECMA-48: `ESC [`, parameters,
-/// and a final byte).
+/// Replaces no-break spaces with blanks, or moves those between the thousands of a number behind it, and removes the control
+/// sequences of terminals (ECMA-48: `ESC [`, parameters, and a final byte).
 #[derive(Clone, Debug, Default)]
 struct Cleaning {
     /// The beginning of a space or sequence at the end of a piece.
     pending: Vec<u8>,
+    /// Spaces separate thousands, as in `8 000,5`.
+    groups: bool,
+    is_after_digit: bool,
+    /// A space after a digit, which is removed before another digit.
+    gap: bool,
+    /// Removed spaces of a number, which follow it instead, so that columns stay in their places.
+    removed: usize,
 }
 
 /// No-break, figure and narrow no-break space in UTF-8.
@@ -119,7 +126,23 @@ const SEQUENCE: &[u8] = b"\x1b[";
 impl Cleaning {
     fn of(head: &[u8]) -> Option<Self> {
         let has = |mark: &[u8]| memmem::find(head, mark).is_some();
-        (has(SEQUENCE) || SPACES.into_iter().any(has)).then(Self::default)
+        let is_needed = has(SEQUENCE) || SPACES.into_iter().any(has);
+        is_needed.then(|| Self { groups: separates_thousands(head), ..Self::default() })
+    }
+
+    fn push(&mut self, byte: u8, cleaned: &mut Vec<u8>) {
+        if std::mem::take(&mut self.gap) {
+            if byte.is_ascii_digit() {
+                self.removed += 1;
+            } else {
+                cleaned.push(b' ');
+            }
+        }
+        if !matches!(byte, b'0'..=b'9' | b'.' | b',') {
+            cleaned.extend(std::iter::repeat_n(b' ', std::mem::take(&mut self.removed)));
+        }
+        self.is_after_digit = byte.is_ascii_digit();
+        cleaned.push(byte);
     }
 
     fn apply(&mut self, text: &mut Vec<u8>) {
@@ -127,8 +150,17 @@ impl Cleaning {
         for &byte in text.iter() {
             self.pending.push(byte);
             let pending = self.pending.as_slice();
-            if SPACES.contains(&pending) {
-                cleaned.push(b' ');
+            if pending.len() == 1 && byte.is_ascii() && byte != SEQUENCE[0] {
+                self.push(byte, &mut cleaned);
+            } else if SPACES.contains(&pending) {
+                if std::mem::take(&mut self.gap) {
+                    cleaned.push(b' ');
+                }
+                self.gap = self.groups && self.is_after_digit;
+                if !self.gap {
+                    cleaned.push(b' ');
+                }
+                self.is_after_digit = false;
             } else if pending.starts_with(SEQUENCE) && pending.len() > SEQUENCE.len() {
                 // Neither a parameter nor an intermediate byte.
                 if matches!(byte, b' '..=b'?') {
@@ -143,8 +175,9 @@ impl Cleaning {
             } else {
                 // A last byte that begins another space or sequence is examined again.
                 let is_begin = pending.len() > 1 && SPACES.into_iter().chain([SEQUENCE]).any(|mark| mark[0] == byte);
-                cleaned.extend_from_slice(&pending[..pending.len() - usize::from(is_begin)]);
-                self.pending.clear();
+                let mut complete = std::mem::take(&mut self.pending);
+                complete.truncate(complete.len() - usize::from(is_begin));
+                complete.iter().for_each(|byte| self.push(*byte, &mut cleaned));
                 self.pending.extend(is_begin.then_some(byte));
                 continue;
             }
@@ -152,6 +185,24 @@ impl Cleaning {
         }
         *text = cleaned;
     }
+}
+
+/// True if all no-break spaces between digits separate groups of three.
+fn separates_thousands(head: &[u8]) -> bool {
+    let text = String::from_utf8_lossy(head);
+    let letters: Vec<char> = text.chars().collect();
+    let is_digit = |at: usize| letters.get(at).is_some_and(char::is_ascii_digit);
+    let is_space = |letter: char| matches!(letter, '\u{a0}' | '\u{2007}' | '\u{202f}');
+    let is_between = |at: &usize| is_space(letters[*at]) && is_digit(at - 1) && is_digit(at + 1);
+    let is_group = |at: usize| {
+        let before = (0..at).rev().take_while(|at| is_digit(*at)).count();
+        let mark = at.checked_sub(before + 1).map(|at| letters[at]);
+        let after = (at + 1..letters.len()).take_while(|at| is_digit(*at)).count();
+        before <= 3 && after == 3 && !matches!(mark, Some('.' | ','))
+    };
+    // A number may be cut at the end of the head.
+    let mut between = (1..letters.len().saturating_sub(3)).filter(is_between).peekable();
+    between.peek().is_some() && between.all(is_group)
 }
 
 #[cfg(test)]
@@ -193,6 +244,9 @@ mod tests {
     fn no_break_spaces_are_blanks() {
         check("a\u{a0}b\u{202f}c\u{2007}d \u{2013}\u{c2}\u{c2}\u{a0}", "a b c d \u{2013}\u{c2}\u{c2} ");
         check("a \u{2013} b\u{e9}", "a \u{2013} b\u{e9}");
+        check("reads 2\u{a0}000\u{202f}000,5\u{a0}and 12 more", "reads 2000000,5   and 12 more");
+        check("5\u{a0}\u{a0}x 1\u{a0}000", "5  x 1000");
+        check("r/s\u{a0}w/s 8\u{a0}120 16.5\u{a0}256 more", "r/s w/s 8 120 16.5 256 more");
     }
 
     #[test]

@@ -79,8 +79,14 @@ impl RowReader {
     /// Processes a line. After [`LineKind::Row`] its columns and cells are available until the next call.
     pub(crate) fn line(&mut self, line: &str, number: u64) -> LineKind {
         let unboxed;
-        let line = if line.contains('│') {
-            unboxed = line.replace('│', "|").replace(['─', '═'], "-").replace(['┼', '┌', '└', '├'], "+");
+        let line = if line.contains(is_box) {
+            let plain = |letter: char| match letter {
+                '│' | '║' => '|',
+                '─' | '═' => '-',
+                _ if is_box(letter) => '+',
+                _ => letter,
+            };
+            unboxed = line.chars().map(plain).collect::<String>();
             unboxed.as_str()
         } else {
             line
@@ -195,6 +201,9 @@ impl RowReader {
             self.cells.clear();
             self.line = number;
         }
+        // With `\pset border 2`.
+        let boxed = line.trim().strip_prefix('|').and_then(|line| line.strip_suffix('|')).filter(|_| marked);
+        let line = boxed.unwrap_or(line);
         let parts = line.split_once('|').or_else(|| line.split_once(':').filter(|_| marked));
         match parts {
             Some((name, value)) if self.columns.len() < MAX_COLUMNS => {
@@ -298,6 +307,11 @@ impl RowReader {
         }
         true
     }
+}
+
+/// True for the characters of which boxes are drawn.
+fn is_box(letter: char) -> bool {
+    ('\u{2500}'..='\u{257f}').contains(&letter)
 }
 
 /// A separator of records as printed by psql and mysql. True for the first record of a table.

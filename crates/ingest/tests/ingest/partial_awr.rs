@@ -299,6 +299,8 @@ fn a_front_page_may_have_decimal_commas_or_lack_its_title() {
             }
         })
         .collect();
+    let spaced = reading(&format!("{head}{}", swapped.replace('.', "\u{a0}")));
+    assert_eq!(figures(&spaced), figures(&plain), "no-break spaces between thousands");
     let swapped = reading(&format!("{head}{swapped}"));
     assert_eq!((figures(&swapped), swapped.times.len()), (figures(&plain), 1));
     let untitled = reading(&rest);

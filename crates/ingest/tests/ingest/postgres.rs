@@ -75,6 +75,39 @@ fn expanded(rows: &[[&str; 8]; 3]) -> String {
     rows.iter().zip(1..).map(record).collect::<String>() + "\n"
 }
 
+/// Records of `\pset border 2`.
+fn boxed(rows: &[[&str; 8]; 3]) -> String {
+    let record = |(cells, number): (&[&str; 8], usize)| {
+        let fields = COLUMNS.iter().zip(cells).map(|(name, cell)| format!("| {name:<14} | {cell:<16} |\n"));
+        format!("+-[ RECORD {number} ]---+------------------+\n") + &fields.collect::<String>()
+    };
+    rows.iter().zip(1..).map(record).collect::<String>() + "+----------------+------------------+\n\n"
+}
+
+/// The characters of `\pset linestyle unicode`.
+fn with_lines(table: &str) -> String {
+    table.replace('|', "\u{2502}").replace('-', "\u{2500}").replace('+', "\u{253c}")
+}
+
+/// Groups of thousands of `\pset numericlocale`.
+fn grouped(table: &str, mark: char) -> String {
+    let cell = |value: &str| -> String {
+        let is_mark = |at: usize| at > 0 && (value.len() - at) % 3 == 0;
+        value
+            .chars()
+            .enumerate()
+            .flat_map(|(at, digit)| is_mark(at).then_some(mark).into_iter().chain([digit]))
+            .collect()
+    };
+    let line = |line: &str| match line.split_once("| ") {
+        Some((name, value)) if value.bytes().all(|byte| byte.is_ascii_digit()) => {
+            format!("{name}| {}\n", cell(value))
+        }
+        _ => format!("{line}\n"),
+    };
+    table.lines().map(line).collect()
+}
+
 fn json(rows: &[[&str; 8]; 3]) -> String {
     let field = |(name, cell): (&&str, &&str)| match cell.parse::<f64>() {
         Ok(_) => format!("\"{name}\": {cell}"),
@@ -90,10 +123,15 @@ fn json(rows: &[[&str; 8]; 3]) -> String {
 
 #[test]
 fn every_layout_yields_equal_figures() {
-    let shapes: [&str; 9] = [
+    let shapes: [&str; 14] = [
         &print_both(|time, rows| format!("{time}\n{}", aligned(rows))),
         &print_both(|time, rows| format!(" now \n-----\n {time}.000+01\n(1 row)\n\n{}", aligned(rows))),
         &print_both(|time, rows| format!("{time}\n{}", expanded(rows))),
+        &print_both(|time, rows| format!("{time}\n{}", with_lines(&expanded(rows)))),
+        &print_both(|time, rows| format!("{time}\n{}", boxed(rows))),
+        &print_both(|time, rows| format!("{time}\n{}", with_lines(&boxed(rows)))),
+        &print_both(|time, rows| format!("{time}\n{}", grouped(&expanded(rows), '.'))),
+        &print_both(|time, rows| format!("{time}\n{}", grouped(&expanded(rows), ','))),
         &print_both(|time, rows| format!("{time}\n{}", separated(rows, "|"))),
         &print_both(|time, rows| format!("{time}\n{}", separated(rows, ","))),
         &print_both(|time, rows| format!("{time}\n{}", separated(rows, "\t"))),
