@@ -27,7 +27,12 @@ use crate::text::MIB;
 
 /// Emits a report's figures.
 pub(super) fn make(report: &Report, out: &mut Builder) -> Result<(), Refusal> {
-    let existing = [report.statistics.len(), report.profile.len(), report.file_types.len(), report.tablespaces.len()];
+    let existing = [
+        report.statistics.len(),
+        report.profile.len(),
+        report.file_types.len(),
+        report.tablespaces.len() + report.files.len(),
+    ];
     let has_figures = existing != [0; 4] || front_page::has_rates(report);
     let incomplete = InputFault::Incomplete { lacks: label!("table below its heading") };
     out.require(has_figures || !report.met.is_empty(), incomplete)?;
@@ -56,10 +61,13 @@ pub(super) fn make(report: &Report, out: &mut Builder) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Seconds of the window; of a cluster, those of the instance with the longest.
+/// Seconds of the window; of a cluster, those of the instance with the longest. Without them, those between the times of
+/// its snapshots.
 fn window_s(report: &Report) -> Option<f64> {
     let members = report.members.iter().filter_map(|member| member.elapsed_s.as_ref()).map(|stated| stated.value);
-    report.window_s().or_else(|| members.max_by(f64::total_cmp)).filter(|seconds| *seconds > 0.0)
+    let between = || Some(report.end?.duration_since(report.begin?).as_secs_f64());
+    let longest = || members.max_by(f64::total_cmp);
+    report.window_s().or_else(longest).or_else(between).filter(|seconds| *seconds > 0.0)
 }
 
 fn build_scope(report: &Report) -> ReadingScope {

@@ -413,6 +413,18 @@ fn operations_before_10_2_are_those_of_tablespaces() {
 }
 
 #[test]
+fn operations_of_files_replace_those_of_tablespaces() {
+    let tablespaces = "Tablespace\n------------------------------\n";
+    let heading = "Tablespace               Filename\n------------------------ ------------------------------\n";
+    let files = STATSPACK_9
+        .replace("Tablespace IO Stats", "File IO Stats")
+        .replace(tablespaces, heading)
+        .replace("BERTHS\n", "BERTHS                   /u01/berths01.dbf\n")
+        .replace("CARGO\n", "CARGO                    /u01/cargo01.dbf\n");
+    assert_eq!(figures(&reading(&files)), figures(&reading(STATSPACK_9)));
+}
+
+#[test]
 fn without_tablespaces_operations_are_absent() {
     let cut = &STATSPACK_9[..STATSPACK_9.find("\u{c}Tablespace").unwrap()];
     let reading = reading(cut);
@@ -589,8 +601,10 @@ fn refusals_of_incomplete_reports_are_true() {
     let without = |lines: &[&str]| -> String {
         BARS.split_inclusive('\n').filter(|line| !lines.iter().any(|part| line.contains(part))).collect()
     };
-    assert!(refusal(&without(&["Elapsed"])).contains("no row `Elapsed:` has a readable number"));
-    assert!(refusal(&BARS.replace("60.00 (mins)", "soon")).contains("no row `Elapsed:` has a readable number"));
+    let no_length = "no row `Elapsed:` has a readable number";
+    assert!(refusal(&without(&["Elapsed", "End Snap"])).contains(no_length));
+    assert!(refusal(&without(&["Begin Snap"]).replace("60.00 (mins)", "soon")).contains(no_length));
+    assert_eq!(figures(&reading(&without(&["Elapsed"]))), figures(&reading(BARS)), "between its snapshots");
     let rest = ["physical", "redo", "Redo", "Read IO"];
     let message = refusal(&without(&rest));
     assert!(message.contains("no table of reads and writes was recognised (Load Profile"), "{message}");

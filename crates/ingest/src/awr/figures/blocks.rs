@@ -1,15 +1,15 @@
 //! Reads and writes of reports that count blocks only: releases before 10.2, which have no statistics of requests.
 //!
-//! The operations are those of the tablespaces, the bytes those of the blocks. Without a table of tablespaces only the
-//! bytes are known.
+//! The operations are those of the tablespaces, or else of the files, the bytes those of the blocks. Without either table
+//! only the bytes are known.
 
 use super::{AwrSection, Class, Measure, Page, StatedValue, front_page};
-use crate::awr::report::FileRow;
+use crate::awr::report::{FileRow, Report};
 use crate::reading::Doubt;
 
 /// Emits a direction: from the tablespaces, from the front page, or as bytes only.
 pub(super) fn direction(page: &mut Page<'_>, class: Class) {
-    if tablespaces(page, class) || front_page::direction(page, class) {
+    if places(page, class) || front_page::direction(page, class) {
         return;
     }
     let Some((bytes_s, section, stated)) = compute_bytes_s(page, class) else { return };
@@ -29,14 +29,22 @@ fn compute_bytes_s(page: &Page<'_>, class: Class) -> Option<(f64, AwrSection, St
     Some((blocks.value * block, AwrSection::LoadProfile, blocks.clone()))
 }
 
-/// Emits the sums of all tablespaces. False without any.
-fn tablespaces(page: &mut Page<'_>, class: Class) -> bool {
+/// The tablespaces, or the files of a report without them.
+fn list_places(report: &Report) -> (AwrSection, &'static str, &[FileRow]) {
+    if report.tablespaces.is_empty() {
+        (AwrSection::Files, "all files", &report.files)
+    } else {
+        (AwrSection::Tablespaces, "all tablespaces", &report.tablespaces)
+    }
+}
+
+/// Emits the sums of all tablespaces or files. False without any.
+fn places(page: &mut Page<'_>, class: Class) -> bool {
     let count = |row: &FileRow| if class == Class::Read { row.reads.clone() } else { row.writes.clone() };
-    let rows = &page.report.tablespaces;
+    let (section, total, rows) = list_places(page.report);
     let Some(last) = rows.iter().filter_map(count).next_back() else { return false };
     let operations: f64 = rows.iter().filter_map(count).map(|stated| stated.value).sum();
-    let all = |of: &str| StatedValue { field: format!("all tablespaces / {of}"), ..last.clone() };
-    let section = AwrSection::Tablespaces;
+    let all = |of: &str| StatedValue { field: format!("{total} / {of}"), ..last.clone() };
     let iops = operations / page.seconds;
     // Tablespaces hold data; the log is counted apart from them.
     let own = if class == Class::Read { Class::Read } else { Class::DataWrite };
@@ -56,16 +64,16 @@ fn tablespaces(page: &mut Page<'_>, class: Class) -> bool {
     true
 }
 
-/// Emits the mean latency of reads over all tablespaces.
+/// Emits the mean latency of reads over all tablespaces or files.
 fn latency(page: &mut Page<'_>) {
-    let rows = &page.report.tablespaces;
+    let (section, total, rows) = list_places(page.report);
     let timed = rows.iter().filter_map(|row| Some((row.reads.as_ref()?.value, row.read_s.as_ref()?)));
     let (reads, seconds) =
         timed.clone().fold((0.0, 0.0), |sum, (reads, read_s)| (sum.0 + reads, sum.1 + reads * read_s.value));
     // A single wait is not significant.
     if let Some((_, last)) = timed.clone().next_back().filter(|_| reads >= 10.0 && seconds > 0.0) {
-        let stated = StatedValue { field: "all tablespaces / av rd(ms)".to_owned(), ..last.clone() };
-        page.put(Class::Read, Measure::Latency, seconds / reads, AwrSection::Tablespaces, &stated);
+        let stated = StatedValue { field: format!("{total} / av rd(ms)"), ..last.clone() };
+        page.put(Class::Read, Measure::Latency, seconds / reads, section, &stated);
     }
 }
 
@@ -73,7 +81,7 @@ fn latency(page: &mut Page<'_>) {
 fn with_log(page: &mut Page<'_>, iops: f64, bytes_s: f64, stated: &StatedValue) {
     let (Some(writes), Some(size)) = (page.statistic("redo writes"), page.statistic("redo size")) else { return };
     let stated = StatedValue { field: format!("{} + redo writes", stated.field), ..stated.clone() };
-    let section = AwrSection::Tablespaces;
+    let (section, ..) = list_places(page.report);
     let (iops, bytes_s) = (iops + writes.value / page.seconds, bytes_s + size.value / page.seconds);
     page.put(Class::Write, Measure::Iops, iops, section, &stated);
     page.put(Class::Write, Measure::Throughput, bytes_s, section, &stated);
