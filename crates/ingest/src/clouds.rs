@@ -270,6 +270,30 @@ pub(crate) fn maximum(meaning: &Meaning) -> Option<Meaning> {
     })
 }
 
+/// Text, tables and YAML of the command lines of clouds, which their documents in JSON replace.
+pub(crate) const COMMAND_LINE: Form = Form::refused(
+    "cloud-cli",
+    "metrics of a cloud's command line",
+    |head| Resemblance::is(6, is_command_line(head)),
+    &InputFault::CommandLineText,
+);
+
+fn is_command_line(head: &Head<'_>) -> bool {
+    let mut lines = head.text().lines().take(200).map(str::trim);
+    // Of `az monitor metrics list --output table`.
+    let is_azure = |line: &str| {
+        line.starts_with("Timestamp ") && ["Average", "Total", "Maximum"].iter().any(|name| line.ends_with(name))
+    };
+    let starts = ["DATAPOINTS\t", "METRICDATARESULTS\t", "Datapoints:", "MetricDataResults:"];
+    let titles = ["GetMetricStatistics", "GetMetricData", "aggregated-datapoints"];
+    !head.begins(b"{")
+        && lines.any(|line| {
+            starts.iter().any(|start| line.starts_with(start))
+                || line.starts_with('|') && titles.iter().any(|title| line.contains(title))
+                || is_azure(line)
+        })
+}
+
 /// Responses of `CloudWatch`.
 pub(crate) const CLOUDWATCH: Form = Form::document("cloudwatch", "CloudWatch metrics", is_cloudwatch, read_cloudwatch);
 

@@ -111,6 +111,7 @@ pub enum InputFault {
         sar.txt")] BinarySysstat,
     #[error("XML and SVG are not read: use sadf -d FILE -- -b -d > sadf.txt, or sadf -j FILE -- -b -d > sadf.json")]
     SysstatXml,
+    #[error("only JSON of the command lines of clouds is read: run aws, az or oci with --output json")] CommandLineText,
     #[error("only iostat, sar and vmstat of Linux are read; of Solaris, AIX, BSD, macOS and HP-UX give nmon, or \
         reports of the database itself")] OtherSystem,
 

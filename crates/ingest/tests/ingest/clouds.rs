@@ -231,6 +231,14 @@ fn cloudwatch_statistics_may_be_in_any_order() {
         point(5, 600.0)
     );
     near(&values(&read(&text), "", Class::Read, Measure::Iops), &[1.0, 2.0, 0.0]);
+    let indented = text.replace("\"Label\":", "\n    \"Label\": ");
+    let both = format!("{indented}\n{}\n", indented.replace("VolumeReadOps", "VolumeWriteOps"));
+    near(&values(&read(&both), "", Class::Write, Measure::Iops), &[1.0, 2.0, 0.0]);
+    for output in
+        ["VolumeReadOps\nDATAPOINTS\t300.0\t2026-03-02T09:00:00+00:00\tCount\n", "Datapoints:\n- Sum: 300.0\n"]
+    {
+        assert!(refused(output).contains("--output json"), "{output}");
+    }
     let averages = text.replace("\"Sum\"", "\"Minimum\"");
     assert!(refused(&averages).contains("query Sum"));
     let counted = averages.replace("\"Unit\"", "\"SampleCount\":200,\"Unit\"");
