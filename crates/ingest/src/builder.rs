@@ -104,6 +104,11 @@ impl Builder {
         }
     }
 
+    /// Joins no windows.
+    pub(crate) fn keep_windows(&mut self) {
+        self.room = usize::MAX;
+    }
+
     /// The builder of an input named `test`.
     #[cfg(test)]
     pub(crate) fn test() -> Self {

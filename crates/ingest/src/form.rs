@@ -232,6 +232,8 @@ pub struct FormatInput {
     pub zone: Option<TimeZone>,
     /// The interval of its samples, for inputs that lack it.
     pub interval: Option<Span>,
+    /// Windows of long inputs are not joined, so that an input with too many figures is refused.
+    pub keeps_windows: bool,
 }
 
 impl From<&str> for FormatInput {

@@ -352,6 +352,9 @@ impl<'a> Member<'a> {
             Ok(form) => {
                 let create = |order: Option<DateOrder>| {
                     let mut builder = Box::new(Builder::new(&self.input.name, self.input.zone.clone(), form.kind));
+                    if self.input.keeps_windows {
+                        builder.keep_windows();
+                    }
                     if let Some(order) = order {
                         builder.assume_dates(order);
                     }
