@@ -105,6 +105,8 @@ struct Owner {
     device: String,
     /// The claim of Kubernetes, if known.
     claim: Option<String>,
+    /// The provider's identifier of the volume; empty if unknown.
+    volume: String,
 }
 
 impl Owner {
@@ -139,19 +141,22 @@ impl Owner {
             is_group,
             device: device.strip_prefix("/dev/").unwrap_or(device).to_owned(),
             claim: None,
+            volume: String::new(),
         }
     }
 
     fn with_claim(self, names: &ClaimNames) -> Self {
         let claim = names.claim(&self.host, &self.device).map(str::to_owned);
-        Self { claim, ..self }
+        let volume = names.volume(&self.host, &self.device).unwrap_or_default();
+        Self { claim, volume, ..self }
     }
 
     fn scope(&self, host: &str) -> ReadingScope {
         let host = if self.host.is_empty() { host } else { &self.host };
         let names = [self.container.as_str(), self.claim.as_deref().unwrap_or(&self.device)];
         let part: Vec<&str> = names.into_iter().filter(|name| !name.is_empty()).collect();
-        ReadingScope { host: host.to_owned(), part: part.join(" "), ..ReadingScope::default() }
+        let part_id = self.volume.clone();
+        ReadingScope { host: host.to_owned(), part: part.join(" "), part_id, ..ReadingScope::default() }
     }
 }
 

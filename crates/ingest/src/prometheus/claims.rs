@@ -38,6 +38,8 @@ pub(super) struct ClaimNames {
     persistent: BTreeMap<String, String>,
     /// `PersistentVolume` of a disk of Google, by its name; `None` for several disks of the name.
     disks: BTreeMap<String, Option<String>>,
+    /// Volume of a `PersistentVolume`.
+    handles: BTreeMap<String, String>,
     /// Claim of a `PersistentVolume`, with its namespace.
     claims: BTreeMap<String, String>,
     /// `PersistentVolume` of a claim.
@@ -103,6 +105,7 @@ impl ClaimNames {
             put(&mut self.disks, disk.to_owned(), persistent);
         }
         put(&mut self.persistent, volume.to_owned(), persistent.to_owned());
+        put(&mut self.handles, persistent.to_owned(), volume.to_owned());
     }
 
     fn put_claim(&mut self, persistent: Option<&str>, claim: Option<(&str, &str)>) {
@@ -115,11 +118,24 @@ impl ClaimNames {
 
     /// The claim of a volume, or of a device of a host.
     pub(super) fn claim(&self, host: &str, device: &str) -> Option<&str> {
+        self.claims.get(self.find_persistent(host, device)?).map(String::as_str)
+    }
+
+    /// The provider's identifier of a volume, or of a device of a host.
+    pub(super) fn volume(&self, host: &str, device: &str) -> Option<String> {
+        let place = (host.to_owned(), device.to_owned());
+        let volume = self.volumes.get(&place).map_or(device, String::as_str);
+        if volume_of_serial(volume).is_some() {
+            return Some(volume.to_owned());
+        }
+        self.handles.get(self.find_persistent(host, device)?).cloned()
+    }
+
+    fn find_persistent(&self, host: &str, device: &str) -> Option<&String> {
         let place = (host.to_owned(), device.to_owned());
         let volume = self.volumes.get(&place).map_or(device, String::as_str);
         let of_disk = || self.disks.get(volume)?.as_ref();
-        let persistent = self.persistent.get(volume).or_else(of_disk).or_else(|| self.mounts.get(&place))?;
-        self.claims.get(persistent).map(String::as_str)
+        self.persistent.get(volume).or_else(of_disk).or_else(|| self.mounts.get(&place))
     }
 
     /// The fault of metrics without operations: `otherwise`, unless kubelet's metrics of claims are among them.

@@ -3,8 +3,8 @@
 use std::fmt::Write as _;
 
 use plimsoll_ingest::{
-    CapBasis, CapKind, CapOwner, Class, Demand, FormatInput, LatencyHistogram, Measure, Outcome, Reading, Resource,
-    join,
+    CapBasis, CapKind, CapOwner, Class, Demand, FormatInput, LatencyHistogram, Measure, Outcome, Reading, ReadingScope,
+    Resource, join,
 };
 use plimsoll_units::Span;
 
@@ -294,7 +294,8 @@ fn node_metrics_of_the_csi_driver_have_the_same_limits() {
                   node_disk_info{device=\"nvme1n1\",instance=\"i-0b2\",serial=\"vol0a1\"} 1\n";
     let reading = read(&(claims.to_owned() + &[0, 10, 30].map(with_node).concat()));
     near(&values(&reading, "db/data-postgres-0", Class::Read, Measure::Iops), &[100.0; 2]);
-    assert!(reading.scopes.iter().all(|scope| scope.part == "db/data-postgres-0"), "{:?}", reading.scopes);
+    let is_claim = |scope: &ReadingScope| (&*scope.part, &*scope.part_id) == ("db/data-postgres-0", "vol-0a1");
+    assert!(reading.scopes.iter().all(is_claim), "{:?}", reading.scopes);
     let reading = read(&(claims.to_owned() + &[0, 10, 30].map(exposition).concat()));
     near(&values(&reading, "db/data-postgres-0", Class::Read, Measure::Iops), &[3_000.0; 2]);
     // The capacity is that of the volume; without it, that of the file system.
