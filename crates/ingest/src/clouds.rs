@@ -8,6 +8,7 @@ mod console;
 mod enhanced;
 mod google;
 mod insights;
+mod stream;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -28,7 +29,8 @@ pub(crate) use caps::cap_metric;
 pub(crate) use console::FORM as CONSOLE;
 pub(crate) use enhanced::FORM as ENHANCED;
 pub(crate) use google::FORM as GOOGLE;
-pub(crate) use insights::{FORM as INSIGHTS, OS_COUNTERS, is_own_disk};
+pub(crate) use insights::FORM as INSIGHTS;
+pub(crate) use stream::FORM as STREAM;
 
 /// The series of one input.
 #[derive(Debug, Default)]

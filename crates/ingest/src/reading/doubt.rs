@@ -190,6 +190,10 @@ pub enum Doubt {
     #[error("points without the required statistic are skipped: query {statistic} of {totals}, and Average of other \
         metrics")] OtherStatistic { statistic: &'static str, totals: &'static str },
     #[error("results with equal labels are distinguished by their ids")] EqualLabels,
+    #[error("another value for the time of an earlier line of the metric: skipped; query get-metric-data for the final value")]
+    PointContradicted,
+    #[error("it lacks the period of its points, which is {length} for metrics of EBS and RDS, although they are {distance} apart: \
+        specify --interval if it is longer")] PeriodAssumed { length: Span, distance: Span },
     #[error("{part} was throttled at times: {metric} rises, and the demand exceeds these figures")]
     Throttled { part: String, metric: String },
     #[error("{part} was throttled {}: {metric} is at its limit in {}, and the demand exceeds these figures",

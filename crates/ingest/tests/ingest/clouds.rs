@@ -56,6 +56,80 @@ fn cloudwatch_sums_are_divided_by_their_period() {
     cut_anywhere(&volume());
 }
 
+/// A line of a metric stream, `minute` after 09:00 UTC of 2 March 2026.
+fn stream_line(namespace: &str, metric: &str, dimensions: &str, minute: u64, [count, sum, max]: [f64; 3]) -> String {
+    let at = 1_772_442_000_000 + 60_000 * minute;
+    format!(
+        "{{\"metric_stream_name\":\"all\",\"account_id\":\"1\",\"region\":\"us-east-1\",\"namespace\":\"{namespace}\",\
+         \"metric_name\":\"{metric}\",\"dimensions\":{{{dimensions}}},\"timestamp\":{at},\"value\":{{\"max\":{max},\"min\":0.0,\
+         \"sum\":{sum},\"count\":{count}}},\"unit\":\"Count\"}}\n"
+    )
+}
+
+#[test]
+fn a_metric_stream_has_volumes_and_databases_in_minutes() {
+    let volume = "\"VolumeId\":\"vol-01\"";
+    let checked = format!("{volume},\"InstanceId\":\"i-1\"");
+    let database = "\"DBInstanceIdentifier\":\"db-1\"";
+    let of = |metric: &str, minute: u64, sum: f64| stream_line("AWS/EBS", metric, volume, minute, [4.0, sum, sum]);
+    // In any order, and with a line that was delivered twice.
+    let text = [
+        of("VolumeReadOps", 2, 600.0),
+        of("VolumeReadOps", 0, 6_000.0),
+        of("VolumeReadBytes", 0, 6_000.0 * 8_192.0),
+        of("VolumeTotalReadTime", 0, 6.0),
+        of("VolumeReadOps", 0, 6_000.0),
+        stream_line("AWS/EBS", "VolumeQueueLength", volume, 0, [4.0, 2.0, 1.0]),
+        of("VolumeAvgIOPS", 0, 400.0),
+        stream_line("AWS/EBS", "VolumeIOPSExceededCheck", &checked, 0, [60.0, 12.0, 1.0]),
+        stream_line("AWS/EBS", "VolumeIOPSExceededCheck", &checked, 2, [60.0, 0.0, 0.0]),
+        stream_line("AWS/RDS", "WriteIOPS", database, 0, [2.0, 30.0, 20.0]),
+        stream_line("AWS/RDS", "WriteIOPS", "\"EngineName\":\"postgres\"", 0, [2.0, 300.0, 200.0]),
+        stream_line("AWS/EC2", "EBSReadOps", "\"InstanceId\":\"i-1\"", 0, [1.0, 9.0, 9.0]),
+    ]
+    .concat();
+    let reading = read(&text);
+    laws(&reading);
+    assert_eq!(reading.kind.id, "cloudwatch-stream");
+    near(&values(&reading, "vol-01", Class::Read, Measure::Iops), &[100.0, 10.0]);
+    near(&values(&reading, "vol-01", Class::Read, Measure::Size), &[8_192.0]);
+    near(&values(&reading, "vol-01", Class::Read, Measure::Latency), &[0.001]);
+    near(&values(&reading, "vol-01", Class::All, Measure::Depth), &[0.5]);
+    assert_eq!(values(&reading, "vol-01", Class::All, Measure::Iops), [0.0; 0]);
+    near(&values(&reading, "db-1", Class::Write, Measure::Iops), &[15.0]);
+    let highest =
+        reading.figures.iter().find(|figure| figure.statistic == Statistic::Maximum && figure.class == Class::Write);
+    near(&[highest.unwrap().value], &[20.0]);
+    assert_eq!(reading.windows[0].begin, Some(date(2026, 3, 2).at(9, 0, 0, 0)));
+    assert!(reading.windows.iter().all(|window| window.length == Span::from_secs(60)));
+    let cap = &reading.caps[0];
+    assert_eq!((cap.limit.kind, cap.of, cap.points), (CapKind::Operations, 2, 1));
+    assert!(reading.parts.iter().any(|part| part.name == "AWS/EC2 EBSReadOps" && part.fate == Fate::Ignored));
+    assert!(reading.parts.iter().all(|part| part.fate != Fate::Broken));
+    let reads = reading.figures.iter().find(|figure| figure.measure == Measure::Iops).unwrap();
+    assert_eq!(reads.origin.to_string(), "line 2, vol-01: VolumeReadOps");
+    // Points two minutes apart are of a minute each, unless the caller states another period.
+    assert!(has_caution(&reading, "although they are 2 min apart"), "{:?}", reading.cautions);
+    let longer = read_as(&text, FormatInput { interval: Some(Span::from_secs(120)), ..FormatInput::default() });
+    near(&values(&longer, "vol-01", Class::Read, Measure::Iops), &[50.0, 5.0]);
+    cut_anywhere(&text);
+}
+
+#[test]
+fn lines_of_a_metric_stream_that_are_broken_or_contradict_are_named() {
+    let volume = "\"VolumeId\":\"vol-01\"";
+    let of = |minute: u64, sum: f64| stream_line("AWS/EBS", "VolumeWriteOps", volume, minute, [1.0, sum, sum]);
+    let text =
+        [of(0, 60.0), "{\"metric_stream_name\":\"all\",\"names".to_owned() + "\n", of(1, 120.0), of(0, 61.0)].concat();
+    let reading = read(&text);
+    near(&values(&reading, "vol-01", Class::Write, Measure::Iops), &[1.0, 2.0]);
+    let broken: Vec<_> =
+        reading.parts.iter().filter(|part| part.fate == Fate::Broken).map(|part| &*part.name).collect();
+    assert_eq!(broken, ["line 2", "line 4"]);
+    let none = stream_line("AWS/Lambda", "Duration", "\"FunctionName\":\"f\"", 0, [1.0, 1.0, 1.0]);
+    assert!(refused(&none).contains("volume"), "{}", refused(&none));
+}
+
 #[test]
 fn indented_json_is_not_the_csv_of_the_console() {
     let indented = volume().replace(",\"", ",\n    \"").replace("{\"", "{\n    \"");
