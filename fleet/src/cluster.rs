@@ -2,6 +2,7 @@
 
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
+use std::str::FromStr;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -35,6 +36,9 @@ pub struct SchedulerOptions {
     /// Address at which the other processes reach this one; TLS is needed outside of loopback
     #[arg(long, default_value = "127.0.0.1")]
     pub bind: IpAddr,
+    /// Name by which the other processes reach this one, in place of the address
+    #[arg(long)]
+    pub host: Option<String>,
     /// Port
     #[arg(long, default_value_t = 50_050)]
     pub port: u16,
@@ -51,15 +55,18 @@ pub struct ExecutorOptions {
     /// Address at which the other processes reach this one; TLS is needed outside of loopback
     #[arg(long, default_value = "127.0.0.1")]
     pub bind: IpAddr,
+    /// Name by which the other processes reach this one, in place of the address
+    #[arg(long)]
+    pub host: Option<String>,
     /// Port of results
     #[arg(long, default_value_t = 50_061)]
     pub port: u16,
     /// Port of commands; not used with TLS
     #[arg(long, default_value_t = 50_062)]
     pub command_port: u16,
-    /// Address and port of the scheduler
+    /// Address or name of the scheduler, and its port
     #[arg(long, default_value = "127.0.0.1:50050")]
-    pub scheduler: SocketAddr,
+    pub scheduler: SchedulerAddress,
     /// Folder for temporary results. A new folder is made in it at each start, and removed at the end
     #[arg(long)]
     pub work: PathBuf,
@@ -80,6 +87,29 @@ pub struct ExecutorOptions {
     pub claim_version: Option<String>,
     #[command(flatten)]
     pub tls: TlsOptions,
+}
+
+/// The place of a scheduler.
+#[derive(Clone, Debug)]
+pub struct SchedulerAddress {
+    /// Name or address; IPv6 in brackets.
+    host: String,
+    port: u16,
+}
+
+impl FromStr for SchedulerAddress {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let parts = text.rsplit_once(':').and_then(|(host, port)| Some((host, port.parse().ok()?)));
+        let (host, port) = parts.filter(|(host, _)| !host.is_empty()).ok_or("write HOST:PORT, as in 10.0.0.1:50050")?;
+        let is_bare_ipv6 = host.contains(':') && !host.starts_with('[');
+        if is_bare_ipv6 {
+            Err("write [ADDRESS]:PORT for IPv6".to_owned())
+        } else {
+            Ok(Self { host: host.to_owned(), port })
+        }
+    }
 }
 
 /// Seconds after which temporary results of finished jobs are removed.
@@ -103,14 +133,14 @@ fn host_of(address: IpAddr) -> String {
 
 /// Runs a scheduler until the process ends.
 pub fn run_scheduler(options: &SchedulerOptions) -> Result<()> {
-    let (timeout, tls) = (options.executor_timeout, options.tls.read_for(options.bind)?);
+    let (timeout, tls) = (options.executor_timeout, options.tls.read_for(options.bind, options.host.as_deref())?);
     ensure!(
         tls.is_none() || timeout >= MIN_TIMEOUT_WITH_TLS_S,
         "--executor-timeout {timeout}: choose {MIN_TIMEOUT_WITH_TLS_S} or more with TLS"
     );
     let config = SchedulerConfig {
         bind_host: host_of(options.bind),
-        external_host: host_of(options.bind),
+        external_host: options.host.clone().unwrap_or_else(|| host_of(options.bind)),
         bind_port: options.port,
         executor_timeout_seconds: timeout,
         expire_dead_executor_interval_seconds: (timeout / 3).max(1),
@@ -180,17 +210,17 @@ pub fn run_executor(options: &ExecutorOptions) -> Result<()> {
     if let Some(version) = &options.claim_version {
         CLAIMED_VERSION.get_or_init(|| version.clone());
     }
-    let tls = options.tls.read_for(options.bind)?;
+    let tls = options.tls.read_for(options.bind, options.host.as_deref())?;
     let own_tls = tls.clone();
     // The folder of an earlier process would serve results that the scheduler has given up.
     let work = WorkFolder::create(&options.work)?;
     let config = ExecutorProcessConfig {
         bind_host: host_of(options.bind),
-        external_host: Some(host_of(options.bind)),
+        external_host: Some(options.host.clone().unwrap_or_else(|| host_of(options.bind))),
         port: options.port,
         grpc_port: options.command_port,
-        scheduler_host: host_of(options.scheduler.ip()),
-        scheduler_port: options.scheduler.port(),
+        scheduler_host: options.scheduler.host.clone(),
+        scheduler_port: options.scheduler.port,
         scheduler_connect_timeout_seconds: 30,
         vcores: options.cores,
         work_dir: Some(work.path.display().to_string()),

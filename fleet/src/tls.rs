@@ -54,9 +54,13 @@ impl TlsOptions {
         }))
     }
 
-    /// As [`TlsOptions::read`], for a server at an address. Outside of loopback TLS is needed.
-    pub fn read_for(&self, bind: IpAddr) -> Result<Option<Tls>> {
-        ensure!(!bind.is_unspecified(), "--bind {bind}: name the address at which the other processes reach this one");
+    /// As [`TlsOptions::read`], for a server at an address, with the name by which others reach it, if any. Outside of
+    /// loopback TLS is needed.
+    pub fn read_for(&self, bind: IpAddr, host: Option<&str>) -> Result<Option<Tls>> {
+        ensure!(
+            !bind.is_unspecified() || host.is_some(),
+            "--bind {bind}: name the address at which the other processes reach this one, or their name for it with --host"
+        );
         let tls = self.read()?;
         ensure!(
             tls.is_some() || bind.is_loopback(),

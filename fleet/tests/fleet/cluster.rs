@@ -55,6 +55,8 @@ struct Cluster<'a> {
     starts: u32,
     /// Options of TLS, for all processes.
     tls: Vec<String>,
+    /// Name by which the processes reach each other, in place of the address.
+    name: Option<&'static str>,
 }
 
 impl<'a> Cluster<'a> {
@@ -72,7 +74,7 @@ impl<'a> Cluster<'a> {
     fn stopped(folder: &'a TestFolder, host: IpAddr) -> Self {
         let (ports, tls) = (free_ports(host), Vec::new());
         let address = SocketAddr::new(host, ports[0]).to_string();
-        Self { folder, host, address, ports, scheduler: None, executors: Vec::new(), starts: 0, tls }
+        Self { folder, host, address, ports, scheduler: None, executors: Vec::new(), starts: 0, tls, name: None }
     }
 
     fn tls(&self) -> Vec<&str> {
@@ -85,7 +87,9 @@ impl<'a> Cluster<'a> {
         let (port, host) = (self.ports[0].to_string(), self.host.to_string());
         let timeout = if self.tls.is_empty() { "4" } else { "10" };
         let arguments = ["scheduler", "--bind", &host, "--port", &port, "--executor-timeout", timeout];
-        self.scheduler = Some(start(&[&arguments[..], &self.tls()].concat(), &log("scheduler")));
+        let named = self.name.map(|name| ["--host", name]);
+        let named = named.as_ref().map_or(&[][..], |named| &named[..]);
+        self.scheduler = Some(start(&[&arguments[..], named, &self.tls()].concat(), &log("scheduler")));
         wait_until("the start of the scheduler", || TcpStream::connect(&self.address).is_ok());
         for (name, ports) in [("a", [self.ports[1], self.ports[2]]), ("b", [self.ports[3], self.ports[4]])] {
             let [port, command_port] = ports.map(|port| port.to_string());
@@ -94,7 +98,7 @@ impl<'a> Cluster<'a> {
                 ["executor", "--scheduler", &self.address, "--port", &port, "--command-port", &command_port];
             let rest = ["--bind", &host, "--work", arg(&work), "--heartbeat", "1", "--pause-ms", pause_ms];
             let own = if name == "a" { options } else { &[] };
-            self.executors.push(start(&[&arguments[..], &rest, own, &self.tls()].concat(), &log(name)));
+            self.executors.push(start(&[&arguments[..], &rest, own, named, &self.tls()].concat(), &log(name)));
         }
         // With TLS there is no port of commands.
         let ports = self.ports[1..].iter().step_by(if self.tls.is_empty() { 1 } else { 2 });
@@ -266,13 +270,18 @@ fn an_executor_of_another_version_is_refused_with_words() {
 
 /// Files of a new authority, and of a process that it certifies for loopback.
 fn certify(folder: &TestFolder, name: &str) -> Vec<String> {
+    certify_for(folder, name, &["127.0.0.1", "::1"])
+}
+
+/// The same for other names or addresses.
+fn certify_for(folder: &TestFolder, name: &str, hosts: &[&str]) -> Vec<String> {
     let (authority_key, key) = (KeyPair::generate().unwrap(), KeyPair::generate().unwrap());
     let mut authority = CertificateParams::default();
     authority.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
     let authority_pem = authority.self_signed(&authority_key).unwrap().pem();
     let issuer = Issuer::new(authority, authority_key);
-    let cert =
-        CertificateParams::new(["127.0.0.1", "::1"].map(str::to_owned)).unwrap().signed_by(&key, &issuer).unwrap();
+    let hosts: Vec<String> = hosts.iter().map(|host| (*host).to_owned()).collect();
+    let cert = CertificateParams::new(hosts).unwrap().signed_by(&key, &issuer).unwrap();
     let files = [("--tls-cert", cert.pem()), ("--tls-key", key.serialize_pem()), ("--tls-ca", authority_pem)];
     let write = |(option, pem): (&str, String)| {
         let path = folder.write(&format!("{name}{option}.pem"), &pem);
@@ -308,6 +317,28 @@ fn an_encrypted_cluster_gives_the_same_bytes_and_refuses_strangers() {
     assert!(finished_buckets(&folder.path("lost")) < 8);
     assert!(finish(&cluster, job, "lost"));
     assert_same(&folder, &expected, "lost");
+}
+
+/// As in Kubernetes, where addresses change and certificates have names.
+#[test]
+fn an_encrypted_cluster_by_names_gives_the_same_bytes() {
+    let folder = TestFolder::new("names");
+    let fleet = generate(&folder, "fleet", &FLEET);
+    let expected = embedded(&folder, &fleet);
+    let mut cluster = Cluster::stopped(&folder, Ipv4Addr::LOCALHOST.into());
+    cluster.name = Some("localhost");
+    cluster.address = format!("localhost:{}", cluster.ports[0]);
+    cluster.tls = certify_for(&folder, "named", &["localhost"]);
+    cluster.start_all("0", &[]);
+    assert!(finish(&cluster, cluster.replay(&fleet, "named"), "named"));
+    assert_same(&folder, &expected, "named");
+    // The certificate is not valid for the address.
+    cluster.address = SocketAddr::new(cluster.host, cluster.ports[0]).to_string();
+    assert!(!finish(&cluster, cluster.replay(&fleet, "address"), "address"));
+    let error = fail(&["executor", "--work", arg(&folder.path("work")), "--scheduler", "::1:50050"]);
+    assert!(error.contains("write [ADDRESS]:PORT for IPv6"), "{error}");
+    let error = fail(&["executor", "--work", arg(&folder.path("work")), "--scheduler", "scheduler"]);
+    assert!(error.contains("write HOST:PORT"), "{error}");
 }
 
 #[test]
