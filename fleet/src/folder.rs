@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! fleet.json                                    format and number of buckets
-//! volumes.csv                                   number, identifier, configuration, region, account, team
+//! volumes.csv                                   number, identifier, configuration, region, account, team, name
 //! metrics/month=2026-01/bucket=07/points.parquet
 //! rejected/                                     input rows that could not be used, with the reason
 //! ```

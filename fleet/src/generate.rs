@@ -103,7 +103,7 @@ pub fn generate(options: &GenerateOptions) -> Result<u64> {
     let mut sources = Vec::new();
     for number in 0..options.volumes {
         let source = Source::new(&catalogue, options, number)?;
-        let index = volumes.number(&identifier(number, &source.config)) as usize;
+        let index = volumes.number(&identifier(number, &source.config), "") as usize;
         volumes.list[index].config.clone_from(&source.config);
         volumes.list[index].account = format!("account-{}", number % 7);
         volumes.list[index].team = format!("team-{}", number % 11);

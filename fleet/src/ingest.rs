@@ -2,23 +2,33 @@
 //!
 //! Rows that cannot be used are written to `rejected/`, each with its reason; the rest of the input is used.
 
+mod batch;
+mod blocks;
 mod declared;
+mod parts;
 mod report;
 
 use std::fs::{self, File};
 use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::sync::Mutex;
 
 use anyhow::{Context, Result};
 use clap::Args;
+use plimsoll_ingest::time_in_utc;
+use plimsoll_units::Span;
 
 use crate::folder::{Folder, remove_leftovers, rename_durably, temporary_name};
 use crate::merge::{Conflict, Conflicts, Inflow, Merged};
+use crate::parallel::map_in_order;
 use crate::points::{HASH_START, METRICS, MetricPoint, hash_bytes};
 use crate::runs::InputPoint;
 use crate::volumes::FleetVolumes;
 
+use batch::{Batch, RejectedRow};
 use declared::DeclaredColumns;
+use parts::{InputPart, InputParts, PartContent};
+use report::ReportReader;
 
 /// Options of `ingest`.
 #[derive(Debug, Args)]
@@ -41,6 +51,12 @@ pub struct IngestOptions {
     /// Interval of the points in seconds, for files that do not state it
     #[arg(long)]
     pub interval: Option<u64>,
+    /// Time of the first sample, for files without times, such as iostat without -t
+    #[arg(long)]
+    pub begin: Option<String>,
+    /// Volume of files that name none, such as statistics of a database: the one that holds its files
+    #[arg(long)]
+    pub volume: Option<String>,
     /// Points in memory; those of larger inputs wait in temporary files
     #[arg(long, hide = true, default_value_t = 1_500_000)]
     pub max_buffered: usize,
@@ -55,14 +71,18 @@ pub struct Ingested {
     pub rejected: u64,
     /// Files without any usable row.
     pub refused_files: u64,
+    /// Values that were rates, and became sums.
+    pub rates: u64,
     /// Volumes of the fleet.
     pub volumes: usize,
     /// Volumes without a configuration.
     pub without_config: usize,
 }
 
-/// Reads files into a folder. `progress` gets a line for each file.
+/// Reads files into a folder. `progress` gets lines for each file.
 pub fn ingest(options: &IngestOptions, progress: &mut dyn FnMut(&str)) -> Result<Ingested> {
+    let columns = options.columns.as_deref().map(DeclaredColumns::parse).transpose()?;
+    let reports = report_reader(options)?;
     let folder = Folder::open_or_create(&options.folder, options.buckets)?;
     let _lock = folder.lock()?;
     for written in [folder.root.clone(), folder.root.join("rejected")] {
@@ -70,32 +90,26 @@ pub fn ingest(options: &IngestOptions, progress: &mut dyn FnMut(&str)) -> Result
             remove_leftovers(&written)?;
         }
     }
-    let columns = options.columns.as_deref().map(DeclaredColumns::parse).transpose()?;
     let mut volumes = FleetVolumes::open(&folder)?;
     if let Some(inventory) = &options.inventory {
         let count = volumes.read_inventory(inventory)?;
         volumes.save()?;
         progress(&format!("{}: {count} volumes", inventory.display()));
     }
-    let (mut result, mut inflow) = (Ingested::default(), Inflow::new(&folder, options.max_buffered)?);
-    for (number, path) in (0..).zip(&options.files) {
-        let rejected = Rejected::of_file(&folder, path);
-        let mut input = Input { volumes: &mut volumes, inflow: &mut inflow, number, read: 0, rejected };
-        let read = match &columns {
-            Some(columns) => declared::read(path, columns, &mut input),
-            None => report::read(path, options.interval, &mut input),
-        };
-        // Points that were read before the fault stay.
-        let fault = read.err().map(|error| format!("{error:#}"));
-        if let Some(fault) = &fault {
-            input.reject(0, &format!("the rest of the file: {fault}"), "")?;
-        }
-        let (read, rejected) = (input.read, input.rejected.finish()?);
-        result.rejected += rejected;
-        result.refused_files += u64::from(fault.is_some());
-        let fault = fault.map(|fault| format!("; refused: {fault}")).unwrap_or_default();
-        progress(&format!("{}: {read} points, {rejected} rows rejected{fault}", path.display()));
-    }
+    let mut inflow = Inflow::new(&folder, options.max_buffered)?;
+    let mut sink = PointSink {
+        folder: &folder,
+        files: &options.files,
+        volumes: &mut volumes,
+        inflow: &mut inflow,
+        progress,
+        result: Ingested::default(),
+        current: None,
+    };
+    let parts = InputParts::new(&options.files, columns.as_ref());
+    map_in_order(parts, |part| read_part(part, options, &reports), |batch| sink.take(batch))?;
+    sink.finish_file()?;
+    let mut result = sink.result;
     // Numbers of volumes are durable before the points that refer to them.
     volumes.save()?;
     let mut contradictions = Rejected::of_contradictions(&folder, &options.files);
@@ -108,27 +122,99 @@ pub fn ingest(options: &IngestOptions, progress: &mut dyn FnMut(&str)) -> Result
     Ok(result)
 }
 
-/// A file that is read.
-struct Input<'a, 'f> {
+fn report_reader(options: &IngestOptions) -> Result<ReportReader> {
+    let begin = options.begin.as_deref().map(|text| {
+        time_in_utc(text, None).with_context(|| format!("--begin {text:?} is no time: write 2026-01-31T12:00:00Z"))
+    });
+    let interval = options.interval.map(Span::from_secs);
+    Ok(ReportReader { begin: begin.transpose()?, interval, volume: options.volume.clone(), large: Mutex::new(()) })
+}
+
+fn read_part(part: InputPart, options: &IngestOptions, reports: &ReportReader) -> Batch {
+    let mut batch = Batch::of_file(part.file);
+    match part.content {
+        PartContent::Rows(columns, block) => declared::read(&block, &columns, &mut batch),
+        PartContent::Report => {
+            // Points that were read before the fault stay.
+            let read = reports.read(&options.files[part.file], &mut batch);
+            batch.fault = read.err().map(|error| format!("{error:#}"));
+        }
+        PartContent::Fault(fault) => batch.fault = Some(fault),
+    }
+    batch
+}
+
+/// Points of a file before a line of progress.
+const PROGRESS_POINTS: u64 = 10_000_000;
+
+/// The destination of all batches, in the order of the input.
+struct PointSink<'a, 'f> {
+    folder: &'a Folder,
+    files: &'a [PathBuf],
     volumes: &'a mut FleetVolumes,
     inflow: &'a mut Inflow<'f>,
-    number: u32,
+    progress: &'a mut dyn FnMut(&str),
+    result: Ingested,
+    current: Option<CurrentFile>,
+}
+
+struct CurrentFile {
+    number: usize,
     /// Points so far.
     read: u64,
     rejected: Rejected,
+    notes: Vec<String>,
+    fault: Option<String>,
 }
 
-impl Input<'_, '_> {
-    /// Adds a point of a volume.
-    fn point(&mut self, id: &str, point: MetricPoint) -> Result<()> {
-        let volume = self.volumes.number(id);
-        self.read += 1;
-        self.inflow.push(InputPoint { point: MetricPoint { volume, ..point }, input: self.number })
+impl PointSink<'_, '_> {
+    fn take(&mut self, batch: Batch) -> Result<()> {
+        if self.current.as_ref().is_some_and(|current| current.number != batch.file) {
+            self.finish_file()?;
+        }
+        let path = &self.files[batch.file];
+        let current = self.current.get_or_insert_with(|| CurrentFile {
+            number: batch.file,
+            read: 0,
+            rejected: Rejected::of_file(self.folder, path),
+            notes: Vec::new(),
+            fault: None,
+        });
+        let numbers: Vec<u32> =
+            batch.volumes.iter().map(|volume| self.volumes.number(&volume.id, &volume.name)).collect();
+        let before = current.read / PROGRESS_POINTS;
+        current.read += batch.points.len() as u64;
+        for point in batch.points {
+            let volume = numbers[point.volume as usize];
+            self.inflow.push(InputPoint { point: MetricPoint { volume, ..point }, input: batch.file as u32 })?;
+        }
+        for RejectedRow { line, reason, row } in &batch.rejected {
+            current.rejected.add(*line, reason, row)?;
+        }
+        if current.read / PROGRESS_POINTS > before {
+            (self.progress)(&format!("{}: {} points so far", path.display(), current.read));
+        }
+        self.result.rates += batch.rates;
+        current.notes.extend(batch.notes);
+        current.fault = current.fault.take().or(batch.fault);
+        Ok(())
     }
 
-    /// Sets a row aside.
-    fn reject(&mut self, line: u64, reason: &str, row: &str) -> Result<()> {
-        self.rejected.add(line, reason, row)
+    fn finish_file(&mut self) -> Result<()> {
+        let Some(mut current) = self.current.take() else { return Ok(()) };
+        if let Some(fault) = &current.fault {
+            current.rejected.add(0, &format!("the rest of the file: {fault}"), "")?;
+        }
+        let rejected = current.rejected.finish()?;
+        self.result.rejected += rejected;
+        self.result.refused_files += u64::from(current.fault.is_some());
+        let fault = current.fault.map(|fault| format!("; refused: {fault}")).unwrap_or_default();
+        let (path, read) = (self.files[current.number].display(), current.read);
+        (self.progress)(&format!("{path}: {read} points, {rejected} rows rejected{fault}"));
+        for note in current.notes {
+            (self.progress)(&format!("{path}: note: {note}"));
+        }
+        Ok(())
     }
 }
 
@@ -139,9 +225,6 @@ struct Rejected {
     writer: Option<csv::Writer<File>>,
     count: u64,
 }
-
-/// Maximum characters of a rejected row.
-const MAX_ROW: usize = 1_000;
 
 impl Rejected {
     fn of_file(folder: &Folder, input: &Path) -> Self {
@@ -185,11 +268,10 @@ impl Rejected {
             writer.write_record(["input", "line", "reason", "row"])?;
             self.writer = Some(writer);
         }
-        let row: String = row.chars().take(MAX_ROW).collect();
         let line = if line > 0 { line.to_string() } else { String::new() };
         self.count += 1;
         match &mut self.writer {
-            Some(writer) => Ok(writer.write_record([&self.input, &line, reason, &row])?),
+            Some(writer) => Ok(writer.write_record([&*self.input, &*line, reason, row])?),
             None => Ok(()),
         }
     }
@@ -220,6 +302,12 @@ impl Ingested {
         );
         if self.rejected > 0 {
             text.push_str(&format!("\nrejected rows with reasons: {}", folder.join("rejected").display()));
+        }
+        if self.rates > 0 {
+            let count = self.rates;
+            text.push_str(&format!(
+                "\nnote: {count} values were rates: sums of their windows, in whole operations and bytes"
+            ));
         }
         if self.without_config > 0 {
             let count = self.without_config;

@@ -1,7 +1,12 @@
 //! Months of times.
 
+use std::ops::RangeInclusive;
+
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
+
+/// Times with a month: the years 1 to 9999, as far as a `Timestamp` has them.
+pub const CALENDAR: RangeInclusive<i64> = -62_135_596_800..=253_402_207_199;
 
 /// The month of a time in seconds since 1970, such as `2026-01`; `None` outside of the years 1 to 9999.
 pub fn month_of(at: i64) -> Option<String> {

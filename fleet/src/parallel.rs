@@ -1,7 +1,9 @@
 //! Work on all processors.
 
+use std::collections::VecDeque;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::{self, SyncSender};
 use std::thread;
 
 use anyhow::Result;
@@ -25,4 +27,43 @@ pub fn map_on_all_processors<T: Send, R: Send>(items: Vec<T>, work: impl Fn(T) -
     })?;
     let results = slots.into_iter().filter_map(|slot| slot.into_inner().expect("no thread panics with the lock").1);
     Ok(results.collect())
+}
+
+/// Passes the results of `work` to `take`, in the order of the items. `items` and `take` run in this thread; at most two
+/// items for each processor are in memory.
+pub fn map_in_order<T: Send, R: Send>(
+    mut items: impl Iterator<Item = T>,
+    work: impl Fn(T) -> R + Sync,
+    mut take: impl FnMut(R) -> Result<()>,
+) -> Result<()> {
+    let threads = thread::available_parallelism().map_or(1, usize::from);
+    let (jobs, queue) = mpsc::channel::<(T, SyncSender<R>)>();
+    let queue = Mutex::new(queue);
+    let run_jobs = || {
+        loop {
+            let job = queue.lock().expect("no thread panics with the lock").recv();
+            let Ok((item, result)) = job else { return };
+            // After a fault the results of waiting jobs are not taken.
+            let _ = result.send(work(item));
+        }
+    };
+    thread::scope(|scope| {
+        // The threads end when it is dropped.
+        let jobs = jobs;
+        for _ in 0..threads {
+            scope.spawn(run_jobs);
+        }
+        let mut pending = VecDeque::new();
+        loop {
+            while pending.len() < 2 * threads
+                && let Some(item) = items.next()
+            {
+                let (result, receiver) = mpsc::sync_channel(1);
+                jobs.send((item, result)).expect("the threads wait for jobs");
+                pending.push_back(receiver);
+            }
+            let Some(first) = pending.pop_front() else { return Ok(()) };
+            take(first.recv().expect("a worker does not panic"))?;
+        }
+    })
 }

@@ -115,13 +115,14 @@ fn volumes_batch(volumes: &[FleetVolume]) -> Result<RecordBatch> {
         let texts = volumes.iter().map(|volume| Some(of(volume)).filter(|text| !text.is_empty()));
         Arc::new(texts.collect::<StringArray>()) as ArrayRef
     };
-    let columns: [(&str, ArrayRef); 6] = [
+    let columns: [(&str, ArrayRef); 7] = [
         ("volume", numbers),
         ("id", texts(|volume| &volume.id)),
         ("config", texts(|volume| &volume.config)),
         ("region", texts(|volume| &volume.region)),
         ("account", texts(|volume| &volume.account)),
         ("team", texts(|volume| &volume.team)),
+        ("name", texts(|volume| &volume.name)),
     ];
     Ok(RecordBatch::try_from_iter_with_nullable(columns.into_iter().map(|(name, column)| (name, column, true)))?)
 }

@@ -27,6 +27,9 @@ pub struct FleetVolume {
     /// Team of its owner; may be empty.
     #[serde(default)]
     pub team: String,
+    /// Its name in the metrics, such as that of its claim, if that is not the identifier; may be empty.
+    #[serde(default)]
+    pub name: String,
 }
 
 /// All volumes of a fleet, by number.
@@ -62,14 +65,18 @@ impl FleetVolumes {
         Ok(volumes)
     }
 
-    /// The number of a volume, a new one if the identifier is new.
-    pub fn number(&mut self, id: &str) -> u32 {
-        if let Some(number) = self.numbers.get(id) {
-            return *number;
+    /// The number of a volume, a new one if the identifier is new. A name that it has stays.
+    pub fn number(&mut self, id: &str, name: &str) -> u32 {
+        let number = self.numbers.get(id).copied().unwrap_or_else(|| {
+            let number = self.list.len() as u32;
+            self.numbers.insert(id.to_owned(), number);
+            self.list.push(FleetVolume { volume: number, id: id.to_owned(), ..FleetVolume::default() });
+            number
+        });
+        let volume = &mut self.list[number as usize];
+        if volume.name.is_empty() {
+            name.clone_into(&mut volume.name);
         }
-        let number = self.list.len() as u32;
-        self.numbers.insert(id.to_owned(), number);
-        self.list.push(FleetVolume { volume: number, id: id.to_owned(), ..FleetVolume::default() });
         number
     }
 
@@ -93,7 +100,7 @@ impl FleetVolumes {
             let line = row.position().map_or(0, csv::Position::line);
             let field = |position: usize| row.get(position).unwrap_or_default().trim();
             ensure!(!field(id).is_empty(), "{name}, line {line}: the id is empty: fill it in");
-            let number = self.number(field(id));
+            let number = self.number(field(id), "");
             let volume = &mut self.list[number as usize];
             let before = volume.clone();
             let fields = [&mut volume.config, &mut volume.region, &mut volume.account, &mut volume.team];

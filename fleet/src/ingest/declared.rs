@@ -1,14 +1,13 @@
 //! CSV files with declared columns, row by row.
 
-use std::path::Path;
-
 use anyhow::{Context, Result, bail, ensure};
 use csv::StringRecord;
 use jiff::tz::TimeZone;
 use plimsoll_ingest::time_in_utc;
 
-use super::Input;
-use crate::months::month_of;
+use super::batch::Batch;
+use super::blocks::RowBlock;
+use crate::months::CALENDAR;
 use crate::points::{METRICS, MetricPoint};
 
 /// The columns of a CSV file by name.
@@ -45,7 +44,7 @@ impl DeclaredColumns {
 }
 
 /// The columns of a file by index.
-struct Positions {
+pub struct ColumnPositions {
     id: usize,
     time: usize,
     period: Period,
@@ -58,8 +57,11 @@ enum Period {
     Column(usize),
 }
 
-impl Positions {
-    fn of(columns: &DeclaredColumns, header: &StringRecord) -> Result<Self> {
+impl ColumnPositions {
+    /// The positions by the header of a file, with which its first block begins.
+    pub fn of(columns: &DeclaredColumns, first: &RowBlock) -> Result<Self> {
+        let mut reader = csv::Reader::from_reader(first.bytes.as_slice());
+        let header = reader.headers()?;
         let find = |name: &str| {
             let position = header.iter().position(|column| column == name);
             let present = || header.iter().collect::<Vec<_>>().join(", ");
@@ -83,7 +85,7 @@ impl Positions {
             let time = time_in_utc(time, None)?.to_zoned(TimeZone::UTC).ok()?;
             Some(time.timestamp().as_second())
         });
-        let at = at.filter(|at| month_of(*at).is_some()).ok_or_else(|| format!("{time:?} is no time"))?;
+        let at = at.filter(|at| CALENDAR.contains(at)).ok_or_else(|| format!("{time:?} is no time"))?;
         let period = match self.period {
             Period::Seconds(seconds) => seconds,
             Period::Column(position) => integer(field(position)?)?.ok_or("the period is empty")?,
@@ -118,29 +120,34 @@ fn integer(text: &str) -> Result<Option<i64>, String> {
 /// Maximum value of a metric: sums of 9,000 such points do not overflow.
 pub const MAX_VALUE: i64 = 1_000_000_000_000_000;
 
-/// Reads a file.
-pub fn read(path: &Path, columns: &DeclaredColumns, input: &mut Input<'_, '_>) -> Result<()> {
-    let mut reader = csv::ReaderBuilder::new().flexible(true).from_path(path)?;
-    let positions = Positions::of(columns, reader.headers()?)?;
+/// Reads whole rows.
+pub fn read(block: &RowBlock, columns: &ColumnPositions, batch: &mut Batch) {
+    let mut reader =
+        csv::ReaderBuilder::new().flexible(true).has_headers(block.has_header).from_reader(block.bytes.as_slice());
     let mut row = StringRecord::new();
+    let line_of = |position: &csv::Position| position.line() + block.line - 1;
     loop {
-        let line = reader.position().line();
-        let raw = |row: &StringRecord| row.iter().collect::<Vec<_>>().join(",");
+        let begin = line_of(reader.position());
         match reader.read_record(&mut row) {
-            Ok(false) => return Ok(()),
+            Ok(false) => return,
             Ok(true) => {}
-            Err(error) if error.is_io_error() => return Err(error.into()),
             Err(error) => {
-                input.reject(line, &error.to_string(), "")?;
+                batch.reject(begin, error.to_string(), "");
                 continue;
             }
         }
-        let line = row.position().map_or(line, csv::Position::line);
-        let id = row.get(positions.id).map(str::trim).unwrap_or_default();
-        match positions.point(&row) {
-            _ if id.is_empty() => input.reject(line, "the row names no volume", &raw(&row))?,
-            Ok(point) => input.point(id, point)?,
-            Err(reason) => input.reject(line, &reason, &raw(&row))?,
+        let id = row.get(columns.id).map(str::trim).unwrap_or_default();
+        match columns.point(&row) {
+            Ok(point) if !id.is_empty() => {
+                let volume = batch.number(id, "");
+                batch.point(volume, point);
+            }
+            unusable => {
+                let reason = if id.is_empty() { None } else { unusable.err() };
+                let reason = reason.unwrap_or_else(|| "the row names no volume".to_owned());
+                let text = row.iter().collect::<Vec<_>>().join(",");
+                batch.reject(row.position().map_or(begin, line_of), reason, &text);
+            }
         }
     }
 }

@@ -104,6 +104,50 @@ fn rows_in_any_order_that_do_not_fit_into_memory_give_the_same_files() {
     }
 }
 
+/// Files of several blocks are read on all processors: rows that span lines, and lines of rejected rows, are those of the
+/// file.
+#[test]
+fn rows_of_large_files_are_those_of_their_lines() {
+    let folder = TestFolder::new("blocks");
+    let (mut text, mut expected, mut line) = ("id,note,ts,r\n".to_owned(), Vec::new(), 2);
+    for n in 0..60_000 {
+        let at = 1_772_323_200 + 60 * (n / 3);
+        let (id, note) = (n % 3, "x".repeat(n % 40));
+        if n % 1_000 == 7 {
+            // A mark that does not begin a field is a part of it.
+            expected.push(format!("{line} \"5\\\"\" is no whole number of 0 to 1000000000000000"));
+            text.push_str(&format!("v{id},{note},{at},5\"\n"));
+            line += 1;
+        } else if n % 5 == 0 {
+            text.push_str(&format!("\"v{id}\",\"{note}\n\"\"a\"\", b\",{at},{n}\r\n"));
+            line += 2;
+        } else {
+            text.push_str(&format!("v{id},{note},{at},{n}\n"));
+            line += 1;
+        }
+    }
+    assert!(text.len() > 2 << 20);
+    let input = folder.write("large.csv", &text);
+    let columns = ["--columns", "id=id,time=ts,period=60,read_ops=r"];
+    let fleet = folder.path("fleet");
+    let answer = succeed(&[&["ingest", arg(&fleet), arg(&input)], &columns[..]].concat());
+    assert!(answer.starts_with("59940 points added, 0 were present, 60 rows rejected"), "{answer}");
+    let sums = sql(&fleet, "select count(*) as n, sum(read_ops) as r, min(ts) as a, max(ts) as b from metrics");
+    let rejected: i64 = (0..60).map(|n| 1_000 * n + 7).sum();
+    let total = 60_000 * 59_999 / 2 - rejected;
+    assert_eq!(sums, format!("n,r,a,b\n59940,{total},1772323200,1773523140\n"));
+    let file = fs::read_dir(fleet.join("rejected")).unwrap().next().unwrap().unwrap().path();
+    let reasons: Vec<_> = table(&file).iter().map(|row| format!("{} {}", row["line"], row["reason"])).collect();
+    assert_eq!(reasons, expected);
+    // The parts of the file in several files give the same points.
+    let half = text[..text.len() / 2].rfind("\nv0,").unwrap() + 1;
+    let first = folder.write("first.csv", &text[..half]);
+    let second = folder.write("second.csv", &format!("id,note,ts,r\n{}", &text[half..]));
+    let parts = folder.path("parts");
+    succeed(&[&["ingest", arg(&parts), arg(&first), arg(&second)], &columns[..]].concat());
+    assert!(contents(&parts.join("metrics")) == contents(&fleet.join("metrics")));
+}
+
 #[test]
 fn an_inventory_changes_only_its_columns_and_contradicts_itself_with_words() {
     let folder = TestFolder::new("inventory");
