@@ -4,6 +4,7 @@
 
 mod answers;
 mod cluster;
+mod deployments;
 mod formats;
 mod inputs;
 mod limits;
