@@ -21,13 +21,12 @@ use ballista_scheduler::cluster::BallistaCluster;
 use ballista_scheduler::config::SchedulerConfig;
 use ballista_scheduler::scheduler_process::{create_scheduler, start_server};
 use clap::Args;
-use datafusion::arrow::array::RecordBatch;
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion::prelude::SessionConfig;
 use datafusion_proto::protobuf::{LogicalPlanNode, PhysicalPlanNode};
 
 use crate::folder::WorkFolder;
-use crate::replay::{ABORTS_AFTER_WRITE, CLAIMED_VERSION, FleetCodec, PAUSE};
+use crate::replay::{ABORTS_AFTER_WRITE, CLAIMED_VERSION, FleetCodec, PAUSE, count_rows};
 use crate::tls::{Tls, TlsOptions};
 
 /// Options of `scheduler`.
@@ -116,7 +115,7 @@ impl FromStr for SchedulerAddress {
 const RESULT_TTL_S: u64 = 3_600;
 /// Busy executors that fetch their tasks give a sign of life every 5 s.
 const MIN_TIMEOUT_WITH_TLS_S: u64 = 10;
-/// Maximum bytes of a message: a plan has the limits of all volumes and the names of all files.
+/// Maximum bytes of a message: a plan has the names of all files.
 const MAX_MESSAGE: usize = 256 << 20;
 
 fn block_on<T>(work: impl Future<Output = Result<T>>) -> Result<T> {
@@ -242,8 +241,8 @@ pub fn run_executor(options: &ExecutorOptions) -> Result<()> {
     })
 }
 
-/// Runs a plan on the cluster of a scheduler.
-pub async fn submit(scheduler: &str, tls: &TlsOptions, plan: Arc<dyn ExecutionPlan>) -> Result<Vec<RecordBatch>> {
+/// Runs a plan on the cluster of a scheduler, and returns the number of its rows.
+pub async fn submit(scheduler: &str, tls: &TlsOptions, plan: Arc<dyn ExecutionPlan>) -> Result<usize> {
     let tls = tls.read()?;
     // A task takes one bucket: the loss of an executor breaks off no more.
     let session = session_with(tls.as_ref())
@@ -255,7 +254,7 @@ pub async fn submit(scheduler: &str, tls: &TlsOptions, plan: Arc<dyn ExecutionPl
     let config = session.ballista_config();
     let run = async {
         let stream = execute_physical_plan::<PhysicalPlanNode>(url, &config, plan, &codec, id, session).await?;
-        datafusion::physical_plan::common::collect(stream).await
+        count_rows(stream).await
     };
     run.await.map_err(|error| {
         // The reason why an executor rejects a task is in its log only.

@@ -9,10 +9,12 @@
 
 use std::fs::{self, File};
 use std::hash::{BuildHasher, Hasher, RandomState};
+use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use anyhow::{Context, Result, bail, ensure};
+use parquet::file::metadata::FileMetaData;
 use parquet::file::reader::FileReader;
 use parquet::file::serialized_reader::SerializedFileReader;
 use serde::{Deserialize, Serialize};
@@ -54,8 +56,16 @@ pub struct PointsFile {
     pub rows: i64,
     /// Hash of the points.
     pub content: String,
-    /// Numbers of the volumes with points.
-    pub volumes: Vec<u32>,
+}
+
+impl PointsFile {
+    /// Numbers of the volumes with points. They are not part of the description: all files of a fleet are in memory.
+    pub fn read_volumes(&self) -> Result<Vec<u32>> {
+        let metadata = open_points(&self.path)?;
+        let volumes = metadata_value(&metadata, VOLUMES_KEY).unwrap_or_default();
+        let numbers = volumes.split(',').filter(|number| !number.is_empty()).map(str::parse);
+        numbers.collect::<Result<_, _>>().with_context(|| format!("read the volumes of {}", self.path.display()))
+    }
 }
 
 /// The files of a bucket, in the order of months.
@@ -138,22 +148,26 @@ impl Folder {
     }
 }
 
-fn read_footer(month: &str, path: PathBuf) -> Result<PointsFile> {
-    let bytes = path.metadata()?.len();
-    let reader = SerializedFileReader::new(File::open(&path)?);
+fn open_points(path: &Path) -> Result<FileMetaData> {
+    let reader = SerializedFileReader::new(File::open(path)?);
     let reader =
         reader.with_context(|| format!("read {}: restore it, or remove it and ingest again", path.display()))?;
-    let metadata = reader.metadata().file_metadata();
-    let value = |key: &str| {
-        let entries = metadata.key_value_metadata().into_iter().flatten();
-        entries.filter(|entry| entry.key == key).find_map(|entry| entry.value.clone())
-    };
-    let (Some(content), Some(volumes)) = (value(CONTENT_KEY), value(VOLUMES_KEY)) else {
+    Ok(reader.metadata().file_metadata().clone())
+}
+
+fn metadata_value(metadata: &FileMetaData, key: &str) -> Option<String> {
+    let entries = metadata.key_value_metadata().into_iter().flatten();
+    entries.filter(|entry| entry.key == key).find_map(|entry| entry.value.clone())
+}
+
+fn read_footer(month: &str, path: PathBuf) -> Result<PointsFile> {
+    let bytes = path.metadata()?.len();
+    let metadata = open_points(&path)?;
+    let (Some(content), Some(_)) = (metadata_value(&metadata, CONTENT_KEY), metadata_value(&metadata, VOLUMES_KEY))
+    else {
         bail!("{} was not written by this program: ingest its points", path.display());
     };
-    let volumes = volumes.split(',').filter(|number| !number.is_empty()).map(str::parse).collect::<Result<_, _>>();
-    let volumes = volumes.with_context(|| format!("read the volumes of {}", path.display()))?;
-    Ok(PointsFile { rows: metadata.num_rows(), path, month: month.to_owned(), bytes, content, volumes })
+    Ok(PointsFile { rows: metadata.num_rows(), path, month: month.to_owned(), bytes, content })
 }
 
 /// Writes a file under another name, syncs it and renames it: readers find all of it or nothing.
@@ -162,6 +176,51 @@ pub fn write_atomically(path: &Path, bytes: &[u8]) -> Result<()> {
     let written = fs::write(&temporary, bytes).and_then(|()| File::open(&temporary)?.sync_all());
     written.with_context(|| format!("write {}", temporary.display()))?;
     rename_durably(&temporary, path)
+}
+
+/// A file that is written piece by piece under another name: readers find all of it or nothing.
+#[derive(Debug)]
+pub struct AtomicFile {
+    path: PathBuf,
+    file: BufWriter<File>,
+    is_finished: bool,
+}
+
+impl AtomicFile {
+    /// Begins a file.
+    pub fn create(path: &Path) -> Result<Self> {
+        let temporary = temporary_name(path);
+        let file = File::create(&temporary).with_context(|| format!("create {}", temporary.display()))?;
+        Ok(Self { path: path.to_owned(), file: BufWriter::new(file), is_finished: false })
+    }
+
+    /// Syncs the file and puts it into place.
+    pub fn finish(mut self) -> Result<()> {
+        let written = self.file.flush().and_then(|()| self.file.get_ref().sync_all());
+        written.with_context(|| format!("write {}", self.path.display()))?;
+        rename_durably(&temporary_name(&self.path), &self.path)?;
+        self.is_finished = true;
+        Ok(())
+    }
+}
+
+impl Write for AtomicFile {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.file.write(bytes)
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        self.file.flush()
+    }
+}
+
+impl Drop for AtomicFile {
+    fn drop(&mut self) {
+        if !self.is_finished {
+            // If it stays, the next writer removes it.
+            let _ = fs::remove_file(temporary_name(&self.path));
+        }
+    }
 }
 
 /// A name in the same folder that readers ignore.

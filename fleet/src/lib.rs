@@ -14,6 +14,7 @@ mod parallel;
 mod place;
 pub mod points;
 mod random;
+pub mod records;
 pub mod replay;
 mod rightsize;
 mod runs;

@@ -4,7 +4,10 @@ use std::collections::HashMap;
 
 use anyhow::{Result, bail, ensure};
 use plimsoll_catalogue::{Access, Catalogue, Ceiling, Kinds, Offer, PriceTerms};
-use plimsoll_fleet_engine::{Counts, LevelLimits, MAX_CREDIT_LIMITS, ReplayLimit, Rules};
+use plimsoll_fleet_engine::{Counts, LevelLimits, MAX_CREDIT_LIMITS, ReplayLimit};
+
+use crate::terms::TermOptions;
+use crate::volumes::FleetVolume;
 
 /// Limits of an offer of a single volume and of its machine, if it has one, for operations at random addresses.
 pub fn limits_of(offer: &Offer) -> Result<Vec<ReplayLimit>> {
@@ -41,49 +44,9 @@ fn integer_limits(ceiling: &Ceiling) -> impl Iterator<Item = ReplayLimit> {
     operations.into_iter().chain(limit(Counts::Bytes, ceiling.bytes_per_second, ceiling.credit_bytes))
 }
 
-/// Rules in the making: equal configurations share their limits.
-#[derive(Debug, Default)]
-pub struct RulesBuilder {
-    rules: Rules,
-    sets: HashMap<LevelLimits, u32>,
-}
-
-impl RulesBuilder {
-    /// Adds the limits of the next volume; none if they are empty.
-    pub fn add(&mut self, limits: LevelLimits) {
-        let set = self.set_of(limits);
-        self.rules.of_volume.push(set);
-    }
-
-    /// Replaces the limits of a volume.
-    pub fn replace(&mut self, volume: u32, limits: LevelLimits) {
-        let set = self.set_of(limits);
-        if let Some(present) = self.rules.of_volume.get_mut(volume as usize) {
-            *present = set;
-        }
-    }
-
-    /// Number of a set of limits in [`Rules::of_volume`].
-    fn set_of(&mut self, limits: LevelLimits) -> u32 {
-        if limits.levels.iter().all(Vec::is_empty) {
-            return 0;
-        }
-        let next = self.rules.sets.len() as u32 + 1;
-        *self.sets.entry(limits).or_insert_with_key(|limits| {
-            self.rules.sets.push(limits.clone());
-            next
-        })
-    }
-
-    /// The rules so far.
-    pub fn rules(&self) -> &Rules {
-        &self.rules
-    }
-
-    /// The rules.
-    pub fn finish(self) -> Rules {
-        self.rules
-    }
+/// Limits of a replay; none for offers without them.
+pub fn limits_or_none(offer: Option<&Offer>) -> LevelLimits {
+    offer.and_then(|offer| limits_of(offer).ok()).map_or_else(LevelLimits::default, LevelLimits::fixed)
 }
 
 /// Offers in memory, of several kilobytes each.
@@ -99,6 +62,14 @@ impl<'a> Offers<'a> {
     /// Of a catalogue.
     pub fn new(catalogue: &'a Catalogue) -> Self {
         Self { catalogue, found: HashMap::new() }
+    }
+
+    /// Today's offer of a volume, or the reason why there is none.
+    pub fn of_volume(&mut self, volume: &FleetVolume, terms: &TermOptions) -> Result<Result<&Offer, String>> {
+        if volume.config.is_empty() {
+            return Ok(Err("the inventory has no configuration: add it to volumes.csv".to_owned()));
+        }
+        Ok(self.get(&volume.config, &terms.price_terms(&volume.region)?))
     }
 
     /// The offer of a configuration, or the reason why there is none.

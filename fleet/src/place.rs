@@ -17,6 +17,9 @@ pub struct PlaceOptions {
     /// Buckets at a time in this process; the number of processors if none
     #[arg(long)]
     pub parallel: Option<usize>,
+    /// Bytes of volumes in memory, of each of a few parts of the work; the rest waits in temporary files
+    #[arg(long, hide = true, default_value_t = 32 << 20)]
+    pub max_buffered: usize,
     #[command(flatten)]
     pub tls: TlsOptions,
 }

@@ -7,30 +7,31 @@ mod need;
 mod optimizer;
 mod output;
 mod page;
+mod summary;
 mod text;
-mod totals;
 
-use std::collections::HashSet;
 use std::path::PathBuf;
-use std::thread;
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result, anyhow, ensure};
 use clap::Args;
 use plimsoll_catalogue::{Catalogue, Offer};
-use plimsoll_fleet_engine::{LevelLimits, Rules};
-use serde::Serialize;
+use plimsoll_fleet_engine::LevelLimits;
+use serde::{Deserialize, Serialize};
 
-use crate::folder::Folder;
-use crate::limits::{Offers, RulesBuilder, limits_of};
-use crate::parallel::map_on_all_processors;
+use crate::folder::{Folder, remove_leftovers};
+use crate::limits::{Offers, limits_of, limits_or_none};
+use crate::parallel::map_in_order;
 use crate::place::PlaceOptions;
-use crate::replay::{Replayed, RunPlace, Verdict, replay, results_folder};
+use crate::records::{Scratch, SortedRecords};
+use crate::replay::{FleetLimits, LimitRecords, Replayed, RunPlace, Verdict, replay, results_folder, with_verdicts};
 use crate::terms::TermOptions;
-use crate::volumes::{FleetVolume, FleetVolumes};
+use crate::volumes::{FleetVolume, VolumeRows};
 use decide::{Action, Decider, MAX_DELAYED_PERMILLE, Risk, is_throttled};
 pub use decide::{monthly_micros, number};
 use need::CarriedShare;
-use optimizer::{Comparer, OptimizerComparison};
+use optimizer::{Comparer, OptimizerExport};
+use output::{AnswerFiles, FinalAnswer};
+use summary::Summary;
 
 /// Options of `rightsize`.
 #[derive(Debug, Args)]
@@ -59,7 +60,7 @@ pub struct RightsizeOptions {
 }
 
 /// The answer about a volume. Money is in millionths of the currency, per month.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Answer {
     /// The volume.
     #[serde(flatten)]
@@ -90,131 +91,175 @@ pub struct Answer {
     pub risks: Vec<Risk>,
 }
 
-/// Result of a rightsizing.
-#[derive(Debug)]
-pub struct Rightsized {
-    /// Answers by number of the volume.
-    pub answers: Vec<Answer>,
-    /// The proposed offer of each answer.
-    pub offers: Vec<Option<Offer>>,
-    /// Currency of all prices.
-    pub currency: String,
-    /// Points of the fleet.
-    pub points: i64,
-    /// Folder of the files.
-    pub out: PathBuf,
-    /// Identifiers of volumes without points, about which there is no answer.
-    pub without_points: Vec<String>,
-    /// Comparison with Compute Optimizer.
-    pub comparison: Option<OptimizerComparison>,
-}
-
 /// Answers for all volumes with points, writes them to files, and returns the first screen.
 pub fn rightsize(options: &RightsizeOptions) -> Result<String> {
     ensure!(options.headroom >= 1.0, "--headroom is {}: choose 1 or more", options.headroom);
     let folder = Folder::open(&options.folder)?;
     let _lock = folder.lock()?;
+    remove_leftovers(&folder.root)?;
     let catalogue = Catalogue::built_in();
     for name in &options.to {
         catalogue.find(name)?;
     }
-    let volumes = FleetVolumes::open(&folder)?;
     let place = options.place.run_place()?;
-    // Offers are found again where they are needed: those of a large fleet do not fit into memory.
-    let (mut rules, mut offers) = (RulesBuilder::default(), Offers::new(&catalogue));
-    for volume in &volumes.list {
-        rules.add(limits_or_none(present_offer(&mut offers, volume, &options.terms)?.ok()));
+    let scratch = Scratch::new(&folder.root, options.place.max_buffered);
+    let run = Rightsizing { options, folder: &folder, catalogue: &catalogue, scratch: &scratch, place: &place };
+    let today = run.replay_today()?;
+    let drafts = run.decide(&today)?;
+    let summary = run.check(drafts, today.points)?;
+    Ok(text::first_screen(&summary))
+}
+
+/// A run. Volumes pass through it in the order of their numbers, a bounded number of them in memory.
+struct Rightsizing<'a> {
+    options: &'a RightsizeOptions,
+    folder: &'a Folder,
+    catalogue: &'a Catalogue,
+    scratch: &'a Scratch,
+    place: &'a RunPlace,
+}
+
+/// Answers before their check, by number of the volume.
+struct Drafts {
+    /// JSON of [`Answer`].
+    answers: SortedRecords,
+    /// Limits of the proposals; of today's configuration where it stays.
+    limits: LimitRecords,
+    /// Identifiers of volumes without points, about which there is no answer.
+    without_points: SortedRecords,
+}
+
+/// A volume with its draft and limits.
+enum Decided {
+    Draft { volume: u32, json: Vec<u8>, limits: LevelLimits },
+    WithoutPoints { volume: u32, id: String },
+}
+
+impl Rightsizing<'_> {
+    fn replay(&self, limits: LimitRecords) -> Result<Replayed> {
+        replay(self.folder, limits, &results_folder(self.folder), self.place)
     }
-    let today = replay(&folder, rules.rules(), &results_folder(&folder), &place)?;
-    let mut drafts = answer_all(options, &catalogue, &volumes, &today)?;
-    check_by_replay(&folder, &place, rules, &mut drafts)?;
-    let (answers, offers): (Vec<Answer>, Vec<_>) = drafts.into_iter().map(|draft| (draft.answer, draft.best)).unzip();
-    let points = today.verdicts.iter().map(|verdict| verdict.points).sum();
-    let out = options.out.clone().unwrap_or_else(|| folder.root.join("rightsize"));
-    let comparer = Comparer { catalogue: &catalogue, terms: &options.terms, headroom: options.headroom };
-    let comparison =
-        options.compute_optimizer.as_ref().map(|path| comparer.compare(path, &answers, &offers)).transpose()?;
-    let currency = options.terms.currency.clone();
-    let answered: HashSet<u32> = answers.iter().map(|answer| answer.volume.volume).collect();
-    let without_points = volumes.list.into_iter().filter(|volume| !answered.contains(&volume.volume));
-    let without_points = without_points.map(|volume| volume.id).collect();
-    let rightsized = Rightsized { answers, offers, currency, points, out, without_points, comparison };
-    output::write(&rightsized)?;
-    Ok(text::first_screen(&rightsized))
-}
 
-/// Today's offer of each volume, by number, or the reason why there is none.
-pub fn present_offers(
-    catalogue: &Catalogue,
-    volumes: &FleetVolumes,
-    terms: &TermOptions,
-) -> Result<Vec<Result<Offer, String>>> {
-    let mut offers = Offers::new(catalogue);
-    volumes.list.iter().map(|volume| Ok(present_offer(&mut offers, volume, terms)?.cloned())).collect()
-}
-
-/// Today's offer of a volume, or the reason why there is none.
-fn present_offer<'a>(
-    offers: &'a mut Offers<'_>,
-    volume: &FleetVolume,
-    terms: &TermOptions,
-) -> Result<Result<&'a Offer, String>> {
-    if volume.config.is_empty() {
-        return Ok(Err("the inventory has no configuration: add it to volumes.csv".to_owned()));
-    }
-    Ok(offers.get(&volume.config, &terms.price_terms(&volume.region)?))
-}
-
-/// Limits of a replay; none for offers without them.
-fn limits_or_none(offer: Option<&Offer>) -> LevelLimits {
-    offer.and_then(|offer| limits_of(offer).ok()).map_or_else(LevelLimits::default, LevelLimits::fixed)
-}
-
-/// Rules of offers by number of the volume. Offers without limits of a replay have none.
-pub fn rules_of<'a>(offers: impl Iterator<Item = Option<&'a Offer>>) -> Rules {
-    let mut rules = RulesBuilder::default();
-    for offer in offers {
-        rules.add(limits_or_none(offer));
-    }
-    rules.finish()
-}
-
-/// An answer before its check.
-struct Draft {
-    answer: Answer,
-    best: Option<Offer>,
-}
-
-fn answer_all(
-    options: &RightsizeOptions,
-    catalogue: &Catalogue,
-    volumes: &FleetVolumes,
-    today: &Replayed,
-) -> Result<Vec<Draft>> {
-    let decider = Decider { catalogue, to: &options.to, percentile: options.percentile, room: options.headroom };
-    let answer_some = |verdicts: &[Verdict]| -> Result<Vec<Draft>> {
-        let mut offers = Offers::new(catalogue);
-        let answer = |verdict: &Verdict| {
-            let number = verdict.volume;
-            let volume = volumes.list.get(number as usize);
-            let volume = volume.with_context(|| format!("volume {number} is not in volumes.csv: restore the file"))?;
-            let offer = present_offer(&mut offers, volume, &options.terms)?;
-            answer_one(&decider, volume, offer, verdict, &options.terms)
+    /// Replays the points under today's limits.
+    fn replay_today(&self) -> Result<Replayed> {
+        let mut limits = FleetLimits::new(self.folder, self.scratch);
+        let limits_of = |offers: &mut Offers<'_>, volume: FleetVolume| {
+            let offer = offers.of_volume(&volume, &self.options.terms)?.ok();
+            Ok((volume.volume, limits_or_none(offer)))
         };
-        verdicts.iter().map(answer).collect()
-    };
-    let threads = thread::available_parallelism().map_or(1, usize::from);
-    let chunks = today.verdicts.chunks(today.verdicts.len().div_ceil(threads).max(1)).collect();
-    Ok(map_on_all_processors(chunks, answer_some)?.into_iter().flatten().collect())
+        map_in_order(
+            VolumeRows::open(self.folder)?,
+            || Offers::new(self.catalogue),
+            limits_of,
+            |(volume, of_volume)| limits.push(volume, &of_volume),
+        )?;
+        self.replay(limits.finish()?)
+    }
+
+    /// Decides about each volume.
+    fn decide(&self, today: &Replayed) -> Result<Drafts> {
+        let options = self.options;
+        let decider = Decider {
+            catalogue: self.catalogue,
+            to: &options.to,
+            percentile: options.percentile,
+            room: options.headroom,
+        };
+        let decide = |offers: &mut Offers<'_>, (volume, verdict): (FleetVolume, Option<Verdict>)| {
+            let number = volume.volume;
+            let Some(verdict) = verdict else {
+                return Ok(Decided::WithoutPoints { volume: number, id: volume.id });
+            };
+            let offer = offers.of_volume(&volume, &options.terms)?;
+            let present = limits_or_none(offer.as_ref().ok().copied());
+            let (answer, best) = answer_one(&decider, volume, offer, &verdict, &options.terms)?;
+            let limits = best.map_or(present, |best| limits_or_none(Some(&best)));
+            Ok(Decided::Draft { volume: number, json: serde_json::to_vec(&answer)?, limits })
+        };
+        let (mut answers, mut without_points) = (self.scratch.sorter(), self.scratch.sorter());
+        let mut limits = FleetLimits::new(self.folder, self.scratch);
+        let verdicts = today.verdicts(self.scratch)?;
+        map_in_order(
+            with_verdicts(VolumeRows::open(self.folder)?, |volume| volume.volume, verdicts),
+            || Offers::new(self.catalogue),
+            decide,
+            |decided| match decided {
+                Decided::Draft { volume, json, limits: of_volume } => {
+                    limits.push(volume, &of_volume)?;
+                    answers.push(&volume.to_be_bytes(), &json)
+                }
+                Decided::WithoutPoints { volume, id } => without_points.push(&volume.to_be_bytes(), id.as_bytes()),
+            },
+        )?;
+        Ok(Drafts { answers: answers.finish()?, limits: limits.finish()?, without_points: without_points.finish()? })
+    }
+
+    /// Replays the points with the proposed configurations, withdraws those that would delay too many operations, and
+    /// writes the answers.
+    fn check(&self, drafts: Drafts, points: i64) -> Result<Summary> {
+        let options = self.options;
+        let replayed = self.replay(drafts.limits)?;
+        let out = options.out.clone().unwrap_or_else(|| self.folder.root.join("rightsize"));
+        let comparer = Comparer { catalogue: self.catalogue, terms: &options.terms, headroom: options.headroom };
+        let export = options.compute_optimizer.as_ref();
+        let mut export = export.map(|path| OptimizerExport::read(path, self.scratch)).transpose()?;
+        let mut files = AnswerFiles::create(&out, &options.terms.currency, points, self.scratch)?;
+        let answers = drafts.answers.map(|record| Ok(serde_json::from_slice::<Answer>(&record?.value)?));
+        let finish = |offers: &mut Offers<'_>, (mut answer, verdict): (Answer, Option<Verdict>)| {
+            let verdict = verdict.context("the points changed during the run: run it again")?;
+            let terms = options.terms.price_terms(&answer.volume.region)?;
+            let best = match &answer.new_config {
+                Some(config) => Some(offers.get(config, &terms).map_err(|error| anyhow!("{config}: {error}"))?),
+                None => None,
+            };
+            let best = best.filter(|best| answer.keeps_proposal(best, &verdict));
+            FinalAnswer::of(answer, best)
+        };
+        map_in_order(
+            with_verdicts(answers, |answer| answer.volume.volume, replayed.verdicts(self.scratch)?),
+            || Offers::new(self.catalogue),
+            finish,
+            |answer| {
+                if let Some(export) = &mut export {
+                    export.add(&answer)?;
+                }
+                files.push(answer)
+            },
+        )?;
+        let comparison = export.map(|export| export.compare(&comparer, &out)).transpose()?;
+        files.finish(drafts.without_points, comparison)
+    }
 }
 
+impl Answer {
+    /// True if the proposal stays after a replay with it; otherwise it is withdrawn.
+    fn keeps_proposal(&mut self, best: &Offer, verdict: &Verdict) -> bool {
+        if let Some(risk) = not_replayed(best) {
+            self.risks.push(risk);
+            return true;
+        }
+        let operations = (verdict.total[0] + verdict.total[1]).max(1);
+        let delayed = verdict.delayed_operations.saturating_mul(1_000) / operations;
+        self.new_delayed_permille = Some(delayed);
+        if delayed <= MAX_DELAYED_PERMILLE || self.action == Action::Raise {
+            return true;
+        }
+        self.action = Action::Fits;
+        self.risks.push(Risk::ReplayDelays { permille: delayed });
+        (self.new_config, self.new_cost_micros, self.command) = (None, None, None);
+        self.saving_micros = 0;
+        false
+    }
+}
+
+/// The answer before its check, and the proposed offer.
 fn answer_one(
     decider: &Decider<'_>,
-    volume: &FleetVolume,
+    volume: FleetVolume,
     offer: Result<&Offer, String>,
     verdict: &Verdict,
     terms: &TermOptions,
-) -> Result<Draft> {
+) -> Result<(Answer, Option<Offer>)> {
     let terms = terms.price_terms(&volume.region)?;
     let throttled = is_throttled(verdict);
     let permille = |part: i64, of: i64| if of > 0 { part.saturating_mul(1_000) / of } else { 0 };
@@ -224,7 +269,7 @@ fn answer_one(
         permille(verdict.pinned_seconds, verdict.seconds)
     };
     let mut answer = Answer {
-        volume: volume.clone(),
+        volume,
         action: Action::Unknown,
         need_iops: (verdict.operations_peak[0] + 999) / 1_000,
         need_bytes_per_second: verdict.bytes_peak[0],
@@ -242,18 +287,18 @@ fn answer_one(
         Ok(offer) => offer,
         Err(reason) => {
             answer.risks.push(Risk::NoConfiguration { reason });
-            return Ok(Draft { answer, best: None });
+            return Ok((answer, None));
         }
     };
     let Some(cost) = monthly_micros(offer) else {
         let reason = format!("{} has no price in {}", offer.short(), terms.region.as_deref().unwrap_or("any region"));
         answer.risks.push(Risk::NoConfiguration { reason });
-        return Ok(Draft { answer, best: None });
+        return Ok((answer, None));
     };
     answer.cost_micros = Some(cost);
     if verdict.seconds == 0 {
         answer.risks.push(Risk::LoadUnknown);
-        return Ok(Draft { answer, best: None });
+        return Ok((answer, None));
     }
     let mut decision = decider.decide(verdict, offer, cost, &terms);
     decision.risks.extend(not_replayed(offer));
@@ -265,41 +310,14 @@ fn answer_one(
         answer.new_config = Some(best.short().to_string());
         answer.new_cost_micros = Some(price);
         answer.saving_micros = cost - price;
-        answer.command = command::change_command(volume, terms.region.as_deref().unwrap_or_default(), offer, &best);
+        answer.command =
+            command::change_command(&answer.volume, terms.region.as_deref().unwrap_or_default(), offer, &best);
         best
     });
-    Ok(Draft { answer, best })
+    Ok((answer, best))
 }
 
 /// The reason why a replay does not have the limits of an offer.
 fn not_replayed(offer: &Offer) -> Option<Risk> {
     limits_of(offer).err().map(|error| Risk::NotReplayed { reason: error.to_string() })
-}
-
-/// Replays the points with the proposed configurations, and withdraws those that would delay too many operations.
-fn check_by_replay(folder: &Folder, place: &RunPlace, mut rules: RulesBuilder, drafts: &mut [Draft]) -> Result<()> {
-    for draft in drafts.iter().filter(|draft| draft.best.is_some()) {
-        rules.replace(draft.answer.volume.volume, limits_or_none(draft.best.as_ref()));
-    }
-    let replayed = replay(folder, rules.rules(), &results_folder(folder), place)?;
-    for (draft, verdict) in drafts.iter_mut().zip(&replayed.verdicts) {
-        let answer = &mut draft.answer;
-        ensure!(answer.volume.volume == verdict.volume, "the points changed during the run: run it again");
-        let Some(best) = &draft.best else { continue };
-        if let Some(risk) = not_replayed(best) {
-            answer.risks.push(risk);
-            continue;
-        }
-        let operations = (verdict.total[0] + verdict.total[1]).max(1);
-        let delayed = verdict.delayed_operations.saturating_mul(1_000) / operations;
-        answer.new_delayed_permille = Some(delayed);
-        if delayed > MAX_DELAYED_PERMILLE && answer.action != Action::Raise {
-            answer.action = Action::Fits;
-            answer.risks.push(Risk::ReplayDelays { permille: delayed });
-            (answer.new_config, answer.new_cost_micros, answer.command) = (None, None, None);
-            answer.saving_micros = 0;
-            draft.best = None;
-        }
-    }
-    Ok(())
 }

@@ -5,32 +5,38 @@
 mod percentiles;
 
 use std::collections::HashMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Result, ensure};
 use clap::{Args, ValueEnum};
 use datafusion::arrow::array::{
     Array, ArrayRef, BooleanArray, Float64Array, Int64Array, RecordBatch, StringArray, UInt32Array,
 };
-use datafusion::arrow::compute::concat_batches;
 use datafusion::arrow::csv::Writer;
-use datafusion::arrow::datatypes::DataType;
+use datafusion::arrow::datatypes::{DataType, SchemaRef};
 use datafusion::arrow::util::pretty::pretty_format_batches;
+use datafusion::catalog::TableProvider;
+use datafusion::catalog::streaming::StreamingTable;
 use datafusion::datasource::file_format::parquet::ParquetFormat;
 use datafusion::datasource::listing::{ListingOptions, ListingTable, ListingTableConfig, ListingTableUrl};
 use datafusion::error::{DataFusionError, Result as QueryResult};
+use datafusion::execution::{SendableRecordBatchStream, TaskContext};
 use datafusion::logical_expr::{ColumnarValue, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, Volatility};
+use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
+use datafusion::physical_plan::streaming::PartitionStream;
 use datafusion::prelude::{ParquetReadOptions, SessionConfig, SessionContext};
+use futures::StreamExt;
 use plimsoll_catalogue::{Ask, Catalogue, Offer, PriceTerms};
 use plimsoll_model::analytic::{Offered, Workload, capacity, solve};
 use plimsoll_units::Bytes;
 
 use crate::folder::Folder;
 use crate::points::point_schema;
+use crate::replay::TableFile;
 use crate::rightsize::monthly_micros;
 use crate::terms::today;
-use crate::volumes::{FleetVolume, FleetVolumes};
+use crate::volumes::{FleetVolume, VolumeRows};
 use percentiles::VolumePercentile;
 
 /// Options of `sql`.
@@ -63,16 +69,17 @@ pub enum SqlForm {
 pub fn query(options: &SqlOptions) -> Result<String> {
     let folder = Folder::open(&options.folder)?;
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    if let Some(path) = &options.out {
+        let rows = runtime.block_on(async {
+            let result = context_of(&folder).await?.sql(&options.query).await?.execute_stream().await?;
+            write_table(path, result).await
+        })?;
+        return Ok(format!("{}: {rows} rows", path.display()));
+    }
     let batches = runtime.block_on(async {
         let context = context_of(&folder).await?;
         context.sql(&options.query).await?.collect().await.map_err(anyhow::Error::from)
     })?;
-    if let Some(path) = &options.out {
-        let schema = batches.first().map(RecordBatch::schema).context("the result has no rows: nothing was written")?;
-        let batch = concat_batches(&schema, &batches)?;
-        crate::replay::write_batch(path, &batch)?;
-        return Ok(format!("{}: {} rows", path.display(), batch.num_rows()));
-    }
     match options.format {
         SqlForm::Table => Ok(pretty_format_batches(&batches)?.to_string()),
         SqlForm::Csv => {
@@ -81,6 +88,23 @@ pub fn query(options: &SqlOptions) -> Result<String> {
             Ok(String::from_utf8(writer.into_inner())?.trim_end().to_owned())
         }
     }
+}
+
+/// Rows of a row group of a result, which is in memory while it is written.
+const ROWS_OF_GROUP: usize = 131_072;
+
+/// Writes a result batch by batch, and returns the number of its rows.
+async fn write_table(path: &Path, mut result: SendableRecordBatchStream) -> Result<usize> {
+    let mut table = TableFile::create(path, result.schema(), ROWS_OF_GROUP)?;
+    let mut rows = 0;
+    while let Some(batch) = result.next().await {
+        let batch = batch?;
+        table.write(&batch)?;
+        rows += batch.num_rows();
+    }
+    ensure!(rows > 0, "the result has no rows: nothing was written");
+    table.finish()?;
+    Ok(rows)
 }
 
 async fn context_of(folder: &Folder) -> Result<SessionContext> {
@@ -94,7 +118,7 @@ async fn context_of(folder: &Folder) -> Result<SessionContext> {
     let url = ListingTableUrl::parse(format!("{}/", metrics.display()))?;
     let table = ListingTableConfig::new(url).with_listing_options(format).with_schema(point_schema());
     context.register_table("metrics", Arc::new(ListingTable::try_new(table)?))?;
-    context.register_batch("volumes", volumes_batch(&FleetVolumes::open(folder)?.list)?)?;
+    context.register_table("volumes", volumes_table(folder)?)?;
     let verdicts = folder.root.join("rightsize/verdicts.parquet");
     if verdicts.exists() {
         let options = ParquetReadOptions::default();
@@ -107,6 +131,47 @@ async fn context_of(folder: &Folder) -> Result<SessionContext> {
     }
     Ok(context)
 }
+
+/// The volumes as a table, a batch of them in memory.
+fn volumes_table(folder: &Folder) -> Result<Arc<dyn TableProvider>> {
+    let stream = VolumeStream { folder: folder.clone(), schema: volumes_batch(&[])?.schema() };
+    let schema = Arc::clone(&stream.schema);
+    Ok(Arc::new(StreamingTable::try_new(schema, vec![Arc::new(stream)])?))
+}
+
+/// The rows of `volumes.csv`.
+#[derive(Debug)]
+struct VolumeStream {
+    folder: Folder,
+    schema: SchemaRef,
+}
+
+impl PartitionStream for VolumeStream {
+    fn schema(&self) -> &SchemaRef {
+        &self.schema
+    }
+
+    fn execute(&self, _: Arc<TaskContext>) -> SendableRecordBatchStream {
+        let external = |error: anyhow::Error| DataFusionError::External(error.into());
+        let (mut rows, mut fault) = match VolumeRows::open(&self.folder) {
+            Ok(rows) => (rows, None),
+            Err(error) => (VolumeRows::default(), Some(Err(external(error)))),
+        };
+        let batches = std::iter::from_fn(move || {
+            if let Some(fault) = fault.take() {
+                return Some(fault);
+            }
+            match rows.by_ref().take(ROWS_OF_BATCH).collect::<Result<Vec<_>>>() {
+                Ok(volumes) if volumes.is_empty() => None,
+                volumes => Some(volumes.and_then(|volumes| volumes_batch(&volumes)).map_err(external)),
+            }
+        });
+        Box::pin(RecordBatchStreamAdapter::new(Arc::clone(&self.schema), futures::stream::iter(batches)))
+    }
+}
+
+/// Volumes of a batch.
+const ROWS_OF_BATCH: usize = 8_192;
 
 /// Volumes with their texts as they are, because accounts may begin with zeros; NULL in the place of empty ones.
 fn volumes_batch(volumes: &[FleetVolume]) -> Result<RecordBatch> {

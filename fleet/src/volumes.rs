@@ -1,12 +1,14 @@
 //! The volumes of a fleet: a CSV file that owners can edit.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
+use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, ensure};
 use serde::{Deserialize, Serialize};
 
-use crate::folder::{Folder, write_atomically};
+use crate::folder::{AtomicFile, Folder};
+use crate::points::{HASH_START, hash_bytes, hash_word};
 
 /// A volume.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -38,46 +40,113 @@ pub struct FleetVolumes {
     path: PathBuf,
     /// The volumes; volume `n` is at index `n`.
     pub list: Vec<FleetVolume>,
-    numbers: HashMap<String, u32>,
+    /// Numbers by the hash of the identifier, or a later one where it is taken.
+    numbers: HashMap<u64, u32>,
+}
+
+/// The rows of `volumes.csv`, one in memory. At the end it fails if an identifier was listed twice.
+#[derive(Default)]
+pub struct VolumeRows {
+    path: PathBuf,
+    rows: Option<csv::DeserializeRecordsIntoIter<File, FleetVolume>>,
+    /// Of the identifiers so far.
+    hashes: Vec<u64>,
+}
+
+impl VolumeRows {
+    /// The volumes of a folder; none in a new one.
+    pub fn open(folder: &Folder) -> Result<Self> {
+        let path = folder.root.join("volumes.csv");
+        let open = || csv::Reader::from_path(&path).with_context(|| format!("open {}", path.display()));
+        let rows = path.exists().then(open).transpose()?.map(csv::Reader::into_deserialize);
+        Ok(Self { path, rows, hashes: Vec::new() })
+    }
+
+    fn read(&mut self) -> Result<Option<FleetVolume>> {
+        let name = self.path.display();
+        let row = self.rows.as_mut().and_then(Iterator::next).transpose();
+        let Some(volume) = row.with_context(|| format!("read {name}"))? else {
+            self.rows = None;
+            return self.check_identifiers().map(|()| None);
+        };
+        let expected = self.hashes.len();
+        ensure!(
+            volume.volume as usize == expected,
+            "{name}: volume {} is in the place of {expected}: restore the order of the numbers",
+            volume.volume
+        );
+        self.hashes.push(hash_bytes(HASH_START, volume.id.as_bytes()));
+        Ok(Some(volume))
+    }
+
+    /// Compares identifiers of the same hash.
+    fn check_identifiers(&mut self) -> Result<()> {
+        self.hashes.sort_unstable();
+        let pairs = self.hashes.windows(2).filter(|pair| pair[0] == pair[1]);
+        let repeated: HashSet<u64> = pairs.map(|pair| pair[0]).collect();
+        self.hashes.clear();
+        if repeated.is_empty() {
+            return Ok(());
+        }
+        let mut found = HashSet::new();
+        for row in csv::Reader::from_path(&self.path)?.into_deserialize() {
+            let FleetVolume { id, .. } = row?;
+            if repeated.contains(&hash_bytes(HASH_START, id.as_bytes())) {
+                ensure!(!found.contains(&id), "{}: {id} is listed twice: restore the file", self.path.display());
+                found.insert(id);
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Iterator for VolumeRows {
+    type Item = Result<FleetVolume>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.rows.as_ref()?;
+        self.read().transpose()
+    }
 }
 
 impl FleetVolumes {
     /// Reads the volumes of a folder; none in a new one.
     pub fn open(folder: &Folder) -> Result<Self> {
-        let path = folder.root.join("volumes.csv");
-        let mut volumes = Self { path: path.clone(), ..Self::default() };
-        if path.exists() {
-            let mut reader = csv::Reader::from_path(&path)?;
-            for row in reader.deserialize() {
-                let volume: FleetVolume = row.with_context(|| format!("read {}", path.display()))?;
-                let expected = volumes.list.len();
-                ensure!(
-                    volume.volume as usize == expected,
-                    "{}: volume {} is in the place of {expected}: restore the order of the numbers",
-                    path.display(),
-                    volume.volume
-                );
-                let other = volumes.numbers.insert(volume.id.clone(), volume.volume);
-                ensure!(other.is_none(), "{}: {} is listed twice: restore the file", path.display(), volume.id);
-                volumes.list.push(volume);
+        let mut volumes = Self { path: folder.root.join("volumes.csv"), ..Self::default() };
+        for volume in VolumeRows::open(folder)? {
+            let volume = volume?;
+            // The rows fail at their end if an identifier is not new.
+            if let Err(free) = volumes.find(&volume.id) {
+                volumes.numbers.insert(free, volume.volume);
             }
+            volumes.list.push(volume);
         }
         Ok(volumes)
     }
 
-    /// The number of a volume, a new one if the identifier is new. A name that it has stays.
-    pub fn number(&mut self, id: &str, name: &str) -> u32 {
-        let number = self.numbers.get(id).copied().unwrap_or_else(|| {
-            let number = self.list.len() as u32;
-            self.numbers.insert(id.to_owned(), number);
-            self.list.push(FleetVolume { volume: number, id: id.to_owned(), ..FleetVolume::default() });
-            number
-        });
-        let volume = &mut self.list[number as usize];
-        if volume.name.is_empty() {
-            name.clone_into(&mut volume.name);
+    /// The number of a volume, a new one if the identifier is new.
+    pub fn number(&mut self, id: &str) -> u32 {
+        match self.find(id) {
+            Ok(number) => number,
+            Err(free) => {
+                let number = self.list.len() as u32;
+                self.numbers.insert(free, number);
+                self.list.push(FleetVolume { volume: number, id: id.to_owned(), ..FleetVolume::default() });
+                number
+            }
         }
-        number
+    }
+
+    /// The number of a volume, or the free hash for a new one.
+    fn find(&self, id: &str) -> Result<u32, u64> {
+        let mut hash = hash_bytes(HASH_START, id.as_bytes());
+        while let Some(number) = self.numbers.get(&hash) {
+            if self.list[*number as usize].id == id {
+                return Ok(*number);
+            }
+            hash = hash_word(hash, 1);
+        }
+        Err(hash)
     }
 
     /// Adds volumes, or replaces their properties, from a CSV file with the columns `id`, `config`, `region`, `account`,
@@ -123,10 +192,15 @@ impl FleetVolumes {
 
     /// Writes the file.
     pub fn save(&self) -> Result<()> {
-        let mut writer = csv::Writer::from_writer(Vec::new());
+        let mut writer = csv::Writer::from_writer(AtomicFile::create(&self.path)?);
         for volume in &self.list {
             writer.serialize(volume)?;
         }
-        write_atomically(&self.path, &writer.into_inner()?)
+        finish_table(writer)
     }
+}
+
+/// Puts a file of CSV into place.
+pub fn finish_table(table: csv::Writer<AtomicFile>) -> Result<()> {
+    table.into_inner().map_err(csv::IntoInnerError::into_error)?.finish()
 }

@@ -6,17 +6,19 @@ use anyhow::{Context, Result, ensure};
 use clap::Args;
 use plimsoll_catalogue::{Catalogue, Config, Offer, Part, PriceTerms, Setting};
 use plimsoll_choose::hours::Levels;
-use plimsoll_fleet_engine::{LevelLimits, LevelWaits, MAX_LEVELS, Rules};
+use plimsoll_fleet_engine::{LevelLimits, LevelWaits, MAX_LEVELS};
 use plimsoll_units::Span;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
-use crate::folder::{Folder, write_atomically};
-use crate::limits::{RulesBuilder, limits_of};
+use crate::folder::{AtomicFile, Folder, remove_leftovers};
+use crate::limits::{Offers, limits_of, limits_or_none};
+use crate::parallel::map_in_order;
 use crate::place::PlaceOptions;
-use crate::replay::{Replayed, Verdict, forget, replay, results_folder};
-use crate::rightsize::{monthly_micros, number, present_offers, rules_of};
+use crate::records::Scratch;
+use crate::replay::{FleetLimits, Replayed, Verdict, forget, replay, results_folder, with_verdicts};
+use crate::rightsize::{monthly_micros, number};
 use crate::terms::TermOptions;
-use crate::volumes::FleetVolumes;
+use crate::volumes::{FleetVolume, VolumeRows, finish_table};
 
 /// Options of `replay`.
 #[derive(Debug, Args)]
@@ -49,83 +51,115 @@ pub struct ReplayOptions {
 pub fn run(options: &ReplayOptions) -> Result<String> {
     let folder = Folder::open(&options.folder)?;
     let _lock = folder.lock()?;
+    remove_leftovers(&folder.root)?;
     let catalogue = Catalogue::built_in();
-    let volumes = FleetVolumes::open(&folder)?;
-    let mut offers = present_offers(&catalogue, &volumes, &options.terms)?;
-    if let Some(product) = &options.product {
-        let template: Config = product.parse().context("--as")?;
-        for (offer, volume) in offers.iter_mut().zip(&volumes.list) {
-            let terms = options.terms.price_terms(&volume.region)?;
-            *offer =
-                offer.as_ref().map_err(Clone::clone).and_then(|own| as_product(&catalogue, own, &template, &terms));
-        }
-    }
     let results = options.results.clone().unwrap_or_else(|| results_folder(&folder));
     if options.again {
         forget(&results)?;
     }
     let place = options.place.run_place()?;
-    let tuned = Tuned::of(options, &catalogue, &volumes, &offers)?;
-    let rules = tuned.rules(&offers)?;
-    let replayed = replay(&folder, &rules, &results, &place)?;
-    if let Some(path) = &options.csv {
-        write_csv(path, &volumes, &replayed.verdicts)?;
+    let template = options.product.as_deref().map(str::parse).transpose().context("--as")?;
+    let what_if = WhatIf { catalogue: &catalogue, options, template };
+    let scratch = Scratch::new(&folder.root, options.place.max_buffered);
+    let (mut limits, mut subjects) = (FleetLimits::new(&folder, &scratch), scratch.sorter());
+    let mut sums = Sums::default();
+    map_in_order(
+        VolumeRows::open(&folder)?,
+        || Offers::new(&catalogue),
+        |offers, volume| what_if.subject_of(offers, volume),
+        |(of_volume, subject)| {
+            sums.autotuned += usize::from(subject.is_autotuned);
+            limits.push(subject.volume.volume, &of_volume)?;
+            subjects.push_json(&subject.volume.volume.to_be_bytes(), &subject)
+        },
+    )?;
+    if let Some(highest) = options.autotune_to {
+        ensure!(
+            sums.autotuned > 0,
+            "--autotune-to {highest}: no volume has a product that autotunes levels, with a default level below: see \
+             `plimsoll product oci/block-volume`"
+        );
     }
-    Ok(summary(&replayed, &offers, &tuned, &options.terms.currency))
+    let replayed = replay(&folder, limits.finish()?, &results, &place)?;
+    let mut table = options.csv.as_deref().map(AtomicFile::create).transpose()?.map(csv::Writer::from_writer);
+    let subjects = subjects.finish()?.map(|record| Ok(serde_json::from_slice(&record?.value)?));
+    for pair in with_verdicts(subjects, |subject: &Subject| subject.volume.volume, replayed.verdicts(&scratch)?) {
+        let (subject, Some(verdict)) = pair? else { continue };
+        sums.add(&subject, &verdict);
+        if let Some(table) = &mut table {
+            table.serialize(ReplayRow::of(&subject, &verdict))?;
+        }
+    }
+    table.map(finish_table).transpose()?;
+    Ok(sums.to_text(&replayed, &options.terms.currency))
 }
 
-/// Levels of autotuned volumes.
-struct Tuned {
-    /// By number of the volume; `None` for volumes whose level stays.
-    levels: Vec<Option<TunedVolume>>,
+/// Terms of a replay.
+struct WhatIf<'a> {
+    catalogue: &'a Catalogue,
+    options: &'a ReplayOptions,
+    /// The product of all volumes.
+    template: Option<Config>,
+}
+
+/// A volume of a replay.
+#[derive(Debug, Serialize, Deserialize)]
+struct Subject {
+    volume: FleetVolume,
+    /// Monthly prices by level, a single one for volumes whose level stays.
+    prices: Vec<Option<i64>>,
+    is_autotuned: bool,
+    /// Why its waits are unknown.
+    not_replayed: Option<String>,
+}
+
+impl WhatIf<'_> {
+    fn subject_of(&self, offers: &mut Offers<'_>, volume: FleetVolume) -> Result<(LevelLimits, Subject)> {
+        let terms = self.options.terms.price_terms(&volume.region)?;
+        let own = offers.of_volume(&volume, &self.options.terms)?;
+        let offer = match &self.template {
+            Some(template) => own.and_then(|own| as_product(self.catalogue, own, template, &terms)),
+            None => own.cloned(),
+        };
+        let offer = offer.ok();
+        let highest = self.options.autotune_to;
+        let tuned = offer
+            .as_ref()
+            .zip(highest)
+            .and_then(|(offer, highest)| TunedVolume::of(self.catalogue, offer, highest, &terms));
+        let subject = Subject {
+            volume,
+            prices: match &tuned {
+                Some(tuned) => tuned.offers.iter().map(monthly_micros).collect(),
+                None => vec![offer.as_ref().and_then(monthly_micros)],
+            },
+            is_autotuned: tuned.is_some(),
+            not_replayed: offer.as_ref().and_then(|offer| limits_of(offer).err()).map(|error| error.to_string()),
+        };
+        let limits = tuned.map_or_else(|| Ok(limits_or_none(offer.as_ref())), |tuned| tuned.limits())?;
+        Ok((limits, subject))
+    }
+}
+
+impl Subject {
+    /// Mean monthly price over the time at each level; `None` without a price.
+    fn monthly_micros(&self, verdict: &Verdict) -> Option<i64> {
+        if let [price] = self.prices[..] {
+            return price;
+        }
+        let (mut sum, mut time) = (0_i128, 0_i128);
+        for (price, seconds) in self.prices.iter().zip(verdict.level_seconds) {
+            sum += i128::from((*price)?) * i128::from(seconds);
+            time += i128::from(seconds);
+        }
+        i64::try_from(sum / time.max(1)).ok()
+    }
 }
 
 /// Offers of a volume from its default level to the highest, and when its level changes.
 struct TunedVolume {
     offers: Vec<Offer>,
     waits: LevelWaits,
-}
-
-impl Tuned {
-    fn of(
-        options: &ReplayOptions,
-        catalogue: &Catalogue,
-        volumes: &FleetVolumes,
-        offers: &[Result<Offer, String>],
-    ) -> Result<Self> {
-        let Some(highest) = options.autotune_to else { return Ok(Self { levels: Vec::new() }) };
-        let mut levels = Vec::with_capacity(offers.len());
-        for (offer, volume) in offers.iter().zip(&volumes.list) {
-            let terms = options.terms.price_terms(&volume.region)?;
-            let tuned = offer.as_ref().ok().and_then(|offer| TunedVolume::of(catalogue, offer, highest, &terms));
-            levels.push(tuned);
-        }
-        ensure!(
-            levels.iter().any(Option::is_some),
-            "--autotune-to {highest}: no volume has a product that autotunes levels, with a default level below: see \
-             `plimsoll product oci/block-volume`"
-        );
-        Ok(Self { levels })
-    }
-
-    fn get(&self, volume: usize) -> Option<&TunedVolume> {
-        self.levels.get(volume).and_then(Option::as_ref)
-    }
-
-    fn rules(&self, offers: &[Result<Offer, String>]) -> Result<Rules> {
-        if self.levels.is_empty() {
-            return Ok(rules_of(offers.iter().map(|offer| offer.as_ref().ok())));
-        }
-        let mut rules = RulesBuilder::default();
-        for (number, offer) in offers.iter().enumerate() {
-            let fixed = |offer: &Offer| limits_of(offer).map_or_else(|_| LevelLimits::default(), LevelLimits::fixed);
-            rules.add(match self.get(number) {
-                Some(tuned) => tuned.limits()?,
-                None => offer.as_ref().map_or_else(|_| LevelLimits::default(), fixed),
-            });
-        }
-        Ok(rules.finish())
-    }
 }
 
 impl TunedVolume {
@@ -156,16 +190,6 @@ impl TunedVolume {
         ensure!(levels.len() <= MAX_LEVELS, "{} levels: a replay has at most {MAX_LEVELS}", levels.len());
         Ok(LevelLimits { levels, waits: self.waits })
     }
-
-    /// Mean monthly price over the time at each level; `None` without a price.
-    fn monthly_micros(&self, verdict: &Verdict) -> Option<i64> {
-        let (mut sum, mut time) = (0_i128, 0_i128);
-        for (offer, seconds) in self.offers.iter().zip(verdict.level_seconds) {
-            sum += i128::from(monthly_micros(offer)?) * i128::from(seconds);
-            time += i128::from(seconds);
-        }
-        i64::try_from(sum / time.max(1)).ok()
-    }
 }
 
 /// The offer of `template` with the capacity of `own`.
@@ -180,46 +204,70 @@ fn as_product(catalogue: &Catalogue, own: &Offer, template: &Config, terms: &Pri
     catalogue.offer(&config, terms).map_err(|refusal| refusal.to_string())
 }
 
-fn summary(replayed: &Replayed, offers: &[Result<Offer, String>], tuned: &Tuned, currency: &str) -> String {
-    let verdicts = &replayed.verdicts;
-    let offer = |verdict: &Verdict| offers.get(verdict.volume as usize).and_then(|offer| offer.as_ref().ok());
-    let price = |verdict: &Verdict| match tuned.get(verdict.volume as usize) {
-        Some(tuned) => tuned.monthly_micros(verdict),
-        None => offer(verdict).and_then(monthly_micros),
-    };
-    let cost: i64 = verdicts.iter().filter_map(price).sum();
-    let without = verdicts.iter().filter(|verdict| price(verdict).is_none()).count();
-    let delayed: Vec<&Verdict> = verdicts.iter().filter(|verdict| verdict.throttled_seconds > 0).collect();
-    let hours = delayed.iter().map(|verdict| verdict.throttled_seconds).sum::<i64>() as f64 / 3_600.0;
-    let longest = delayed.iter().map(|verdict| verdict.longest_wait_ms).max().unwrap_or(0) as f64 / 1_000.0;
-    let points: i64 = verdicts.iter().map(|verdict| verdict.points).sum();
-    let mut text = format!(
-        "{} of {} volumes would wait for limits, {hours:.1} volume-hours in all; the longest wait is {longest:.1} s.\n\
-         cost a month  {:.2} {currency}\npoints        {points} ({} read, {} of {} buckets were finished before)",
-        delayed.len(),
-        verdicts.len(),
-        cost as f64 / 1e6,
-        replayed.points_read,
-        replayed.finished_before,
-        replayed.buckets
-    );
-    let autotuned = tuned.levels.iter().flatten().count();
-    if autotuned > 0 {
-        let changes: i64 = verdicts.iter().map(|verdict| verdict.level_changes).sum();
-        text.push_str(&format!("\nautotuned     {autotuned} volumes, {changes} changes of level"));
+/// Sums of all verdicts.
+#[derive(Default)]
+struct Sums {
+    volumes: usize,
+    autotuned: usize,
+    level_changes: i64,
+    cost_micros: i64,
+    without_price: usize,
+    delayed: usize,
+    throttled_seconds: i64,
+    longest_wait_ms: i64,
+    unknown: usize,
+    first_unknown: Option<String>,
+}
+
+impl Sums {
+    fn add(&mut self, subject: &Subject, verdict: &Verdict) {
+        self.volumes += 1;
+        self.level_changes += verdict.level_changes;
+        match subject.monthly_micros(verdict) {
+            Some(price) => self.cost_micros += price,
+            None => self.without_price += 1,
+        }
+        if verdict.throttled_seconds > 0 {
+            self.delayed += 1;
+            self.throttled_seconds += verdict.throttled_seconds;
+            self.longest_wait_ms = self.longest_wait_ms.max(verdict.longest_wait_ms);
+        }
+        if let Some(reason) = &subject.not_replayed {
+            self.unknown += 1;
+            self.first_unknown.get_or_insert_with(|| reason.clone());
+        }
     }
-    let limits = |verdict: &Verdict| offer(verdict).and_then(|offer| limits_of(offer).err());
-    let mut unknown = verdicts.iter().filter_map(limits);
-    if let Some(reason) = unknown.next() {
-        let count = 1 + unknown.count();
-        text.push_str(&format!("\nnote: waits of {count} volumes are unknown, and not among these: {reason}"));
+
+    fn to_text(&self, replayed: &Replayed, currency: &str) -> String {
+        let mut text = format!(
+            "{} of {} volumes would wait for limits, {:.1} volume-hours in all; the longest wait is {:.1} s.\n\
+             cost a month  {:.2} {currency}\npoints        {} ({} read, {} of {} buckets were finished before)",
+            self.delayed,
+            self.volumes,
+            self.throttled_seconds as f64 / 3_600.0,
+            self.longest_wait_ms as f64 / 1_000.0,
+            self.cost_micros as f64 / 1e6,
+            replayed.points,
+            replayed.points_read,
+            replayed.finished_before,
+            replayed.buckets
+        );
+        if self.autotuned > 0 {
+            let Self { autotuned, level_changes, .. } = self;
+            text.push_str(&format!("\nautotuned     {autotuned} volumes, {level_changes} changes of level"));
+        }
+        if let Some(reason) = &self.first_unknown {
+            let count = self.unknown;
+            text.push_str(&format!("\nnote: waits of {count} volumes are unknown, and not among these: {reason}"));
+        }
+        if self.without_price > 0 {
+            let count = self.without_price;
+            text.push_str(&format!(
+                "\nnote: {count} volumes have no configuration or price, and no limits in the replay"
+            ));
+        }
+        text
     }
-    if without > 0 {
-        text.push_str(&format!(
-            "\nnote: {without} volumes have no configuration or price, and no limits in the replay"
-        ));
-    }
-    text
 }
 
 /// A row of the table.
@@ -240,11 +288,10 @@ struct ReplayRow<'a> {
     level_changes: i64,
 }
 
-fn write_csv(path: &std::path::Path, volumes: &FleetVolumes, verdicts: &[Verdict]) -> Result<()> {
-    let mut table = csv::Writer::from_writer(Vec::new());
-    for verdict in verdicts {
-        table.serialize(ReplayRow {
-            id: volumes.list.get(verdict.volume as usize).map_or("", |volume| &volume.id),
+impl<'a> ReplayRow<'a> {
+    fn of(subject: &'a Subject, verdict: &Verdict) -> Self {
+        Self {
+            id: &subject.volume.id,
             points: verdict.points,
             throttled_s: verdict.throttled_seconds,
             delayed_ops: verdict.delayed_operations,
@@ -257,7 +304,6 @@ fn write_csv(path: &std::path::Path, volumes: &FleetVolumes, verdicts: &[Verdict
             peak_bytes_per_second: verdict.bytes_peak[0],
             end_ts: verdict.end,
             level_changes: verdict.level_changes,
-        })?;
+        }
     }
-    write_atomically(path, &table.into_inner()?)
 }

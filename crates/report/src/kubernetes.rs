@@ -4,8 +4,6 @@
 //! Keys are those of the CSI drivers: aws-ebs-csi-driver, compute-persistent-disk-csi-driver, azuredisk-csi-driver and
 //! oci-cloud-controller-manager, read from their sources in 2026. The API checks neither keys nor values of parameters.
 
-use std::collections::BTreeMap;
-
 use plimsoll_catalogue::{Offer, Price};
 use plimsoll_choose::Quote;
 use plimsoll_choose::sizing::Sizing;
@@ -36,7 +34,8 @@ type WriteVolume = fn(&Offer) -> Option<DriverVolume>;
 
 const PROVIDERS: [(&str, WriteVolume); 4] = [("aws", aws), ("azure", azure), ("gcp", gcp), ("oci", oci)];
 
-const HEAD: &str = "# Attributes classes need Kubernetes 1.34.\n";
+/// First lines of a file of classes.
+pub const KUBERNETES_HEAD: &str = "# Attributes classes need Kubernetes 1.34.\n";
 
 /// The recommendation of each cloud; `None` if no provider of a driver has any.
 pub fn kubernetes(sizing: &Sizing) -> Option<String> {
@@ -54,7 +53,7 @@ pub fn kubernetes(sizing: &Sizing) -> Option<String> {
             objects.extend(format_volume(&choice.offer, choice.price.as_ref(), &reason, &name));
         }
         let gaps = recommended.comment_gaps();
-        let head = if objects.is_empty() { "" } else { HEAD };
+        let head = if objects.is_empty() { "" } else { KUBERNETES_HEAD };
         Some(format!("{head}{gaps}{}", objects.concat())).filter(|text| !text.is_empty())
     })
 }
@@ -96,7 +95,7 @@ pub fn kubernetes_of_quotes(quotes: &[Quote]) -> Option<String> {
             format_volume(&quote.offer, quote.price.as_ref().ok(), "", &name)
         })
         .collect();
-    (!objects.is_empty()).then(|| format!("{HEAD}{}", objects.concat()))
+    (!objects.is_empty()).then(|| format!("{KUBERNETES_HEAD}{}", objects.concat()))
 }
 
 /// The objects of a volume, each after a separator.
@@ -147,42 +146,25 @@ fn format_classes(volume: &DriverVolume, name: &str) -> String {
     out
 }
 
-/// Classes of many volumes that exist.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct KubernetesClasses {
-    /// Each distinct class once; empty if no driver makes any of the volumes.
-    pub objects: String,
-    /// The class of each offer, in their order; `None` if no driver makes such a volume.
-    pub classes: Vec<Option<ClassName>>,
-}
-
+/// The class of a volume that exists.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ClassName {
-    /// Made of its parameters, which are immutable.
+pub struct KubernetesClass {
+    /// Made of its parameters, which are immutable: volumes of the same parameters share a class, whatever their sizes.
     pub name: String,
     /// True if there is a `VolumeAttributesClass` of this name, which changes volumes in use.
     pub has_attributes: bool,
+    /// Its objects, without claims.
+    pub objects: String,
 }
 
-/// Classes of offers without claims: volumes of the same parameters share a class, whatever their sizes.
-pub fn kubernetes_classes<'o>(offers: impl IntoIterator<Item = &'o Offer>) -> KubernetesClasses {
-    let mut found = KubernetesClasses::default();
-    let mut objects = BTreeMap::new();
-    for offer in offers {
-        let provider = provider_of(offer);
-        found.classes.push(write(offer).map(|volume| {
-            let values = volume.class.iter().map(|(_, value)| format!("-{}", value.to_lowercase().replace('_', "-")));
-            let name = format!("plimsoll-{provider}{}", values.collect::<String>());
-            let notes: String = volume.notes.iter().map(|note| comment_line(note)).collect();
-            let class = format!("---\n{notes}{}", format_classes(&volume, &name));
-            objects.insert(name.clone(), class);
-            ClassName { name, has_attributes: !volume.attributes.is_empty() }
-        }));
-    }
-    if !objects.is_empty() {
-        found.objects = format!("{HEAD}{}", objects.into_values().collect::<String>());
-    }
-    found
+/// The class of an offer; `None` if no driver makes such a volume.
+pub fn kubernetes_class(offer: &Offer) -> Option<KubernetesClass> {
+    let volume = write(offer)?;
+    let values = volume.class.iter().map(|(_, value)| format!("-{}", value.to_lowercase().replace('_', "-")));
+    let name = format!("plimsoll-{}{}", provider_of(offer), values.collect::<String>());
+    let notes: String = volume.notes.iter().map(|note| comment_line(note)).collect();
+    let objects = format!("---\n{notes}{}", format_classes(&volume, &name));
+    Some(KubernetesClass { name, has_attributes: !volume.attributes.is_empty(), objects })
 }
 
 fn format_parameters(parameters: &Parameters) -> String {

@@ -48,8 +48,8 @@ pub use json::{
 };
 pub use junit::{JudgedGate, Shortfall, count_outcomes, junit, junit_of_error};
 pub use kubernetes::{
-    ClaimJob, ClassName, KubernetesClasses, claim_job, claim_job_name, kubernetes, kubernetes_classes, kubernetes_gaps,
-    kubernetes_of_quotes,
+    ClaimJob, KUBERNETES_HEAD, KubernetesClass, claim_job, claim_job_name, kubernetes, kubernetes_class,
+    kubernetes_gaps, kubernetes_of_quotes,
 };
 pub use markdown::page_markdown;
 pub use page::{
@@ -59,6 +59,8 @@ pub use page::{
 pub use product_file::{FittedSource, product_file};
 pub use progress::{Progress, progress_line};
 pub use svg::{svg, timeline};
-pub use terraform::{VolumeChange, terraform, terraform_gaps, terraform_of_changes};
+pub use terraform::{
+    TerraformChange, VolumeChange, terraform, terraform_change, terraform_gaps, terraform_label, terraform_variables,
+};
 pub use text::{Charset, Color, TextStyle, pad_end, page_summary, page_text, wrap};
 pub use timeline::{Mark, Panel, PanelScale, Timeline, Track};

@@ -192,32 +192,41 @@ fn attributes_of_creation(resource: &str) -> Option<&'static str> {
     })
 }
 
-/// Resources of volumes that exist, each with a block that imports it (Terraform 1.5), so that they change in place: a
-/// plan that would replace one fails. `None` if none of the volumes has a resource.
-pub fn terraform_of_changes(changes: &[VolumeChange<'_>]) -> Option<String> {
-    let (mut variables, mut blocks) = (BTreeSet::new(), Vec::new());
-    let mut labels = BTreeSet::new();
-    for change in changes {
-        let Some(block) = write(change.offer, "") else { continue };
-        let Some(ignored) = attributes_of_creation(block.resource) else { continue };
-        let is_plain = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '-' | '_');
-        let plain: String = change.id.chars().map(|letter| if is_plain(letter) { letter } else { '_' }).collect();
-        let mut label = format!("plimsoll_{plain}");
-        while !labels.insert(label.clone()) {
-            label.push('_');
-        }
-        let resource = block.resource;
-        blocks.push(format!(
-            "import {{\n  to = {resource}.{label}\n  id = {}\n}}\n\n{}resource \"{resource}\" \"{label}\" {{\n{}\n  \
-             lifecycle {{\n    prevent_destroy = true\n    ignore_changes  = [{ignored}]\n  }}\n}}\n",
-            quote(change.id),
-            comment_line(&change.offer.short().to_string()),
-            format_attributes(&block.attributes)
-        ));
-        variables.extend(block.variables);
-    }
-    let variables: Vec<_> = variables.into_iter().copied().collect();
-    (!blocks.is_empty()).then(|| format!("{}\n{}", declare_variables(&variables), blocks.join("\n")))
+/// The resource of a volume that exists.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TerraformChange {
+    /// The resource, and a block that imports it (Terraform 1.5).
+    pub text: String,
+    /// Names and descriptions of the variables that it uses.
+    pub variables: &'static [(&'static str, &'static str)],
+}
+
+/// The label of a volume's resource. Identifiers may differ in letters that labels do not have.
+pub fn terraform_label(id: &str) -> String {
+    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '-' | '_');
+    let plain: String = id.chars().map(|letter| if is_plain(letter) { letter } else { '_' }).collect();
+    format!("plimsoll_{plain}")
+}
+
+/// The resource of a volume under a label. It changes in place: a plan that would replace the volume fails. `None` if the
+/// product has no resource.
+pub fn terraform_change(change: &VolumeChange<'_>, label: &str) -> Option<TerraformChange> {
+    let block = write(change.offer, "")?;
+    let ignored = attributes_of_creation(block.resource)?;
+    let resource = block.resource;
+    let text = format!(
+        "import {{\n  to = {resource}.{label}\n  id = {}\n}}\n\n{}resource \"{resource}\" \"{label}\" {{\n{}\n  \
+         lifecycle {{\n    prevent_destroy = true\n    ignore_changes  = [{ignored}]\n  }}\n}}\n",
+        quote(change.id),
+        comment_line(&change.offer.short().to_string()),
+        format_attributes(&block.attributes)
+    );
+    Some(TerraformChange { text, variables: block.variables })
+}
+
+/// Declarations of variables.
+pub fn terraform_variables(variables: &BTreeSet<(&'static str, &'static str)>) -> String {
+    declare_variables(&variables.iter().copied().collect::<Vec<_>>())
 }
 
 /// A string of Terraform's language, without templates.

@@ -15,7 +15,7 @@ const FAMILY: &[u8] = b"plimsoll-fleet replay ";
 /// Version that this process claims to be, to exercise clusters of several versions; its own if unset.
 pub static CLAIMED_VERSION: OnceLock<String> = OnceLock::new();
 /// First bytes of an encoded operator of this version.
-const TAG: &[u8] = concat!("plimsoll-fleet replay ", env!("CARGO_PKG_VERSION"), " format 2\n").as_bytes();
+const TAG: &[u8] = concat!("plimsoll-fleet replay ", env!("CARGO_PKG_VERSION"), " format 3\n").as_bytes();
 
 /// Ballista's codec, and that of the operator.
 #[derive(Debug, Default)]

@@ -1,4 +1,4 @@
-//! The operator: one partition of points in, one verdict for each volume out.
+//! The operator: one partition of points in, the number of each volume out. It writes the verdicts itself.
 
 use std::any::Any;
 use std::fmt;
@@ -21,10 +21,11 @@ use datafusion::physical_plan::{
     PlanProperties,
 };
 use futures::StreamExt;
-use plimsoll_fleet_engine::{Bucket, Rules};
+use plimsoll_fleet_engine::VolumeReplay;
 use serde::{Deserialize, Serialize};
 
-use super::results::{read_states, read_verdict_batch, verdict_batch, verdict_schema, write_results};
+use super::results::{finished_volumes, volume_schema};
+use super::states::BucketStates;
 use crate::points::PointColumns;
 
 /// Wait for each batch of points, to exercise the loss of executors; none if unset.
@@ -36,8 +37,6 @@ pub static ABORTS_AFTER_WRITE: AtomicBool = AtomicBool::new(false);
 /// The work of the operator.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReplaySpec {
-    /// Limits of the volumes.
-    pub rules: Rules,
     /// The buckets.
     pub buckets: Vec<BucketSpec>,
     /// Folder of results.
@@ -53,6 +52,8 @@ pub struct BucketSpec {
     pub from: Option<String>,
     /// Name of its results, without extension.
     pub name: String,
+    /// Whether there is a file of limits of this name; otherwise no volume has any.
+    pub has_limits: bool,
 }
 
 /// The key by which points are partitioned.
@@ -75,7 +76,7 @@ impl ReplayExec {
         // A task of a cluster has a part of the scan: the number of partitions is that of the input.
         let partitions = input.output_partitioning().partition_count();
         let properties = Arc::new(PlanProperties::new(
-            EquivalenceProperties::new(verdict_schema()),
+            EquivalenceProperties::new(volume_schema()),
             Partitioning::UnknownPartitioning(partitions),
             EmissionType::Final,
             Boundedness::Bounded,
@@ -86,7 +87,7 @@ impl ReplayExec {
 
 impl DisplayAs for ReplayExec {
     fn fmt_as(&self, _: DisplayFormatType, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "ReplayExec: {} buckets, {} sets of limits", self.spec.buckets.len(), self.spec.rules.sets.len())
+        write!(f, "ReplayExec: {} buckets", self.spec.buckets.len())
     }
 }
 
@@ -94,8 +95,8 @@ fn refuse<T>(text: impl Into<String>) -> Result<T> {
     Err(DataFusionError::Plan(text.into()))
 }
 
-/// The bucket of a partition, by the folders of its files: partition numbers start at 0 again in each task of a cluster.
-fn bucket_of(input: &Arc<dyn ExecutionPlan>, partition: usize) -> Result<u32> {
+/// The bucket of a partition and the number of its files, by their folders: partition numbers start at 0 again in each task of a cluster.
+fn bucket_of(input: &Arc<dyn ExecutionPlan>, partition: usize) -> Result<(u32, usize)> {
     let source = input.downcast_ref::<DataSourceExec>().and_then(|scan| {
         let source: &dyn Any = scan.data_source().as_ref();
         source.downcast_ref::<FileScanConfig>()
@@ -123,7 +124,7 @@ fn bucket_of(input: &Arc<dyn ExecutionPlan>, partition: usize) -> Result<u32> {
         }
         (found, last_month) = (Some(bucket), month);
     }
-    found.map_or_else(|| refuse("a partition has no files"), Ok)
+    found.map_or_else(|| refuse("a partition has no files"), |bucket| Ok((bucket, group.files().len())))
 }
 
 impl ExecutionPlan for ReplayExec {
@@ -162,7 +163,7 @@ impl ExecutionPlan for ReplayExec {
     }
 
     fn execute(&self, partition: usize, context: Arc<TaskContext>) -> Result<SendableRecordBatchStream> {
-        let bucket = bucket_of(&self.input, partition)?;
+        let (bucket, months) = bucket_of(&self.input, partition)?;
         let Some(index) = self.spec.buckets.iter().position(|spec| spec.bucket == bucket) else {
             return refuse(format!("bucket {bucket} is not part of this run"));
         };
@@ -170,11 +171,11 @@ impl ExecutionPlan for ReplayExec {
         let work = async move {
             let of_bucket = &spec.buckets[index];
             // Written by an executor that was lost afterwards.
-            if let Some(finished) = read_verdict_batch(&spec.results, &of_bucket.name)? {
+            if let Some(finished) = finished_volumes(&spec.results, &of_bucket.name)? {
                 return Ok(finished);
             }
-            let states = of_bucket.from.as_ref().map(|name| read_states(&spec.results, name)).transpose()?;
-            let mut replay = Bucket::resume(states.unwrap_or_default());
+            let mut states = BucketStates::begin(&spec.results, of_bucket, months).map_err(external)?;
+            let mut replay = VolumeReplay::default();
             let mut batches = input.execute(partition, context)?;
             while let Some(batch) = batches.next().await {
                 if let Some(pause) = PAUSE.get() {
@@ -182,16 +183,20 @@ impl ExecutionPlan for ReplayExec {
                 }
                 let batch = batch?;
                 PointColumns::of(&batch)?
-                    .as_slices(|columns| replay.push(&spec.rules, columns))
-                    .map_err(|error| DataFusionError::External(Box::new(error)))?;
+                    .as_slices(|columns| replay.push(columns, &mut |next, previous| states.exchange(next, previous)))
+                    .map_err(external)?;
             }
-            let states = replay.into_states();
-            write_results(&spec.results, &of_bucket.name, &states)?;
+            states.finish(replay.finish()).map_err(external)?;
             if ABORTS_AFTER_WRITE.load(Ordering::Relaxed) {
                 std::process::abort();
             }
-            verdict_batch(&states)
+            finished_volumes(&spec.results, &of_bucket.name)?
+                .ok_or_else(|| DataFusionError::Execution(format!("{} was removed: run again", of_bucket.name)))
         };
-        Ok(Box::pin(RecordBatchStreamAdapter::new(verdict_schema(), futures::stream::once(work))))
+        Ok(Box::pin(RecordBatchStreamAdapter::new(volume_schema(), futures::stream::once(work))))
     }
+}
+
+fn external(error: anyhow::Error) -> DataFusionError {
+    DataFusionError::External(error.into())
 }

@@ -8,11 +8,13 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use datafusion::arrow::array::{Array, ArrayRef, BinaryArray, Int64Array, RecordBatch, UInt32Array};
-use datafusion::arrow::compute::concat_batches;
 use datafusion::arrow::datatypes::{DataType, Field, Schema, SchemaRef};
+use datafusion::arrow::error::ArrowError;
 use datafusion::error::{DataFusionError, Result};
-use parquet::arrow::ArrowWriter;
-use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+use parquet::arrow::arrow_reader::{ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder};
+use parquet::arrow::{ArrowWriter, ProjectionMask};
+use parquet::basic::{Compression, ZstdLevel};
+use parquet::file::properties::WriterProperties;
 use plimsoll_fleet_engine::{BusiestPoint, MAX_LEVELS, VolumeState};
 use serde::Serialize;
 
@@ -184,13 +186,8 @@ pub fn verdict_schema() -> SchemaRef {
     Arc::new(Schema::new(std::iter::once(volume).chain(rest).collect::<Vec<_>>()))
 }
 
-/// The verdicts of states.
-pub fn verdict_batch(states: &[VolumeState]) -> Result<RecordBatch> {
+fn verdict_batch(states: &[VolumeState]) -> Result<RecordBatch> {
     let verdicts: Vec<Verdict> = states.iter().map(Verdict::of).collect();
-    batch_of(&verdicts)
-}
-
-fn batch_of(verdicts: &[Verdict]) -> Result<RecordBatch> {
     let rows: Vec<Vec<i64>> = verdicts.iter().map(Verdict::to_row).collect();
     let mut columns: Vec<ArrayRef> =
         vec![Arc::new(UInt32Array::from_iter_values(verdicts.iter().map(|verdict| verdict.volume)))];
@@ -208,6 +205,11 @@ pub fn verdicts_path(results: &Path, name: &str) -> PathBuf {
 /// The file of states of this name.
 pub fn states_path(results: &Path, name: &str) -> PathBuf {
     results.join(format!("{name}.states.parquet"))
+}
+
+/// The file of limits of this name, which is removed when the bucket is finished.
+pub fn limits_path(results: &Path, name: &str) -> PathBuf {
+    results.join(format!(".{name}.limits.tmp"))
 }
 
 /// Results of a bucket that stay: those that replays used last.
@@ -255,65 +257,208 @@ pub fn remove_old(results: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Writes states, then verdicts: a bucket with verdicts is finished.
-pub fn write_results(results: &Path, name: &str, states: &[VolumeState]) -> Result<()> {
-    let columns: [ArrayRef; 3] = [
-        Arc::new(UInt32Array::from_iter_values(states.iter().map(|state| state.volume))),
-        Arc::new(Int64Array::from_iter_values(states.iter().map(|state| state.end))),
-        Arc::new(BinaryArray::from_iter_values(states.iter().map(VolumeState::to_bytes))),
-    ];
-    let names = ["volume", "end_ts", "state"];
-    let batch = RecordBatch::try_from_iter(names.into_iter().zip(columns))?;
-    write_batch(&states_path(results, name), &batch)?;
-    write_batch(&verdicts_path(results, name), &verdict_batch(states)?)
+/// States that are written at a time.
+const ROWS_OF_BATCH: usize = 1_024;
+/// States of a row group, which is in memory while it is written.
+const ROWS_OF_GROUP: usize = 4_096;
+
+/// Writes the states and the verdicts of a bucket.
+pub struct ResultsWriter {
+    states: TableFile,
+    verdicts: TableFile,
+    buffer: Vec<VolumeState>,
 }
 
-/// Writes a table under another name, syncs and renames it.
-pub fn write_batch(path: &Path, batch: &RecordBatch) -> Result<()> {
-    let temporary = temporary_name(path);
-    let mut writer = ArrowWriter::try_new(File::create(&temporary)?, batch.schema(), None)?;
-    writer.write(batch)?;
-    writer.into_inner()?.sync_all()?;
-    rename_durably(&temporary, path).map_err(|error| DataFusionError::External(error.into()))
+impl ResultsWriter {
+    /// Begins the files, which appear when they are finished.
+    pub fn create(results: &Path, name: &str) -> Result<Self> {
+        let columns = [("volume", DataType::UInt32), ("end_ts", DataType::Int64), ("state", DataType::Binary)];
+        let fields = columns.into_iter().map(|(name, kind)| Field::new(name, kind, false));
+        let schema = Arc::new(Schema::new(fields.collect::<Vec<_>>()));
+        Ok(Self {
+            states: TableFile::create(&states_path(results, name), schema, ROWS_OF_GROUP)?,
+            verdicts: TableFile::create(&verdicts_path(results, name), verdict_schema(), ROWS_OF_GROUP)?,
+            buffer: Vec::new(),
+        })
+    }
+
+    /// Adds a state, in the order of volumes.
+    pub fn push(&mut self, state: VolumeState) -> Result<()> {
+        self.buffer.push(state);
+        if self.buffer.len() == ROWS_OF_BATCH { self.write() } else { Ok(()) }
+    }
+
+    fn write(&mut self) -> Result<()> {
+        let states = &self.buffer;
+        let columns: Vec<ArrayRef> = vec![
+            Arc::new(UInt32Array::from_iter_values(states.iter().map(|state| state.volume))),
+            Arc::new(Int64Array::from_iter_values(states.iter().map(|state| state.end))),
+            Arc::new(BinaryArray::from_iter_values(states.iter().map(VolumeState::to_bytes))),
+        ];
+        let batch = RecordBatch::try_new(self.states.schema(), columns)?;
+        self.states.write(&batch)?;
+        self.verdicts.write(&verdict_batch(states)?)?;
+        self.buffer.clear();
+        Ok(())
+    }
+
+    /// Puts the states into place, then the verdicts: a bucket with verdicts is finished.
+    pub fn finish(mut self) -> Result<()> {
+        self.write()?;
+        self.states.finish()?;
+        self.verdicts.finish()
+    }
 }
 
-fn read_batch(path: &Path) -> Result<RecordBatch> {
-    let reader = ParquetRecordBatchReaderBuilder::try_new(File::open(path)?)?;
-    let schema = Arc::clone(reader.schema());
-    let batches = reader.build()?.collect::<std::result::Result<Vec<_>, _>>()?;
-    Ok(concat_batches(&schema, &batches)?)
+/// A Parquet file that is written piece by piece under another name.
+pub struct TableFile {
+    path: PathBuf,
+    schema: SchemaRef,
+    /// `None` when it is finished.
+    writer: Option<ArrowWriter<File>>,
 }
 
-/// The verdicts of a finished bucket; `None` if it is not finished.
-pub fn read_verdict_batch(results: &Path, name: &str) -> Result<Option<RecordBatch>> {
+impl TableFile {
+    /// Begins a file. A row group is in memory while it is written.
+    pub fn create(path: &Path, schema: SchemaRef, rows_of_group: usize) -> Result<Self> {
+        let properties = WriterProperties::builder()
+            .set_compression(Compression::ZSTD(ZstdLevel::try_new(1)?))
+            .set_max_row_group_row_count(Some(rows_of_group))
+            .build();
+        let file = File::create(temporary_name(path))?;
+        let writer = ArrowWriter::try_new(file, Arc::clone(&schema), Some(properties))?;
+        Ok(Self { path: path.to_owned(), schema, writer: Some(writer) })
+    }
+
+    /// Its columns.
+    pub fn schema(&self) -> SchemaRef {
+        Arc::clone(&self.schema)
+    }
+
+    /// Adds rows.
+    pub fn write(&mut self, batch: &RecordBatch) -> Result<()> {
+        match &mut self.writer {
+            Some(writer) => Ok(writer.write(batch)?),
+            None => Ok(()),
+        }
+    }
+
+    /// Syncs the file and puts it into place.
+    pub fn finish(mut self) -> Result<()> {
+        let Some(writer) = self.writer.take() else { return Ok(()) };
+        let synced = writer.into_inner().map_err(DataFusionError::from).and_then(|file| Ok(file.sync_all()?));
+        let temporary = temporary_name(&self.path);
+        if synced.is_err() {
+            let _ = fs::remove_file(&temporary);
+        }
+        synced?;
+        rename_durably(&temporary, &self.path).map_err(|error| DataFusionError::External(error.into()))
+    }
+}
+
+impl Drop for TableFile {
+    fn drop(&mut self) {
+        if self.writer.take().is_some() {
+            // If it stays, the next run removes it.
+            let _ = fs::remove_file(temporary_name(&self.path));
+        }
+    }
+}
+
+/// The columns of a file, batch by batch.
+fn open_table(path: &Path, columns: Columns) -> Result<ParquetRecordBatchReader> {
+    let builder = ParquetRecordBatchReaderBuilder::try_new(File::open(path)?)?;
+    let mask = match columns {
+        Columns::All => ProjectionMask::all(),
+        Columns::Volume => ProjectionMask::roots(builder.parquet_schema(), [0]),
+    };
+    Ok(builder.with_projection(mask).with_batch_size(ROWS_OF_BATCH).build()?)
+}
+
+#[derive(Clone, Copy)]
+enum Columns {
+    All,
+    Volume,
+}
+
+/// Columns of the rows that a replay returns: its verdicts are in files.
+pub fn volume_schema() -> SchemaRef {
+    Arc::new(Schema::new(vec![Field::new("volume", DataType::UInt32, false)]))
+}
+
+/// The volumes of a finished bucket; `None` if it is not finished.
+pub fn finished_volumes(results: &Path, name: &str) -> Result<Option<RecordBatch>> {
     let path = verdicts_path(results, name);
     if !fs::exists(&path)? {
         return Ok(None);
     }
-    // The columns are those of this version, because it is part of the name.
-    Ok(Some(RecordBatch::try_new(verdict_schema(), read_batch(&path)?.columns().to_vec())?))
+    let mut volumes = Vec::new();
+    for batch in open_table(&path, Columns::Volume)? {
+        volumes.extend(column::<UInt32Array>(&batch?, 0, &path)?.values().iter().copied());
+    }
+    Ok(Some(RecordBatch::try_new(volume_schema(), vec![Arc::new(UInt32Array::from(volumes))])?))
 }
 
-/// The verdicts of a file.
-pub fn read_verdicts(path: &Path) -> Result<Vec<Verdict>> {
-    let damaged = || DataFusionError::Execution(format!("{} is damaged: remove it and run again", path.display()));
-    let batch = read_batch(path)?;
-    let volumes = batch.column(0).as_any().downcast_ref::<UInt32Array>().ok_or_else(damaged)?;
-    let columns = batch.columns()[1..].iter().map(|column| column.as_any().downcast_ref::<Int64Array>());
-    let columns = columns.collect::<Option<Vec<_>>>().ok_or_else(damaged)?;
-    let verdict = |row: usize| {
-        let values: Vec<i64> = columns.iter().map(|column| column.value(row)).collect();
-        Verdict::from_row(volumes.value(row), &values).ok_or_else(damaged)
+/// Number of the verdicts in a file.
+pub fn count_verdicts(path: &Path) -> Result<usize> {
+    let reader = ParquetRecordBatchReaderBuilder::try_new(File::open(path)?)?;
+    Ok(reader.metadata().file_metadata().num_rows() as usize)
+}
+
+fn damaged(path: &Path) -> DataFusionError {
+    DataFusionError::Execution(format!("{} is damaged: remove it and run again", path.display()))
+}
+
+fn column<'a, T: Array + 'static>(batch: &'a RecordBatch, index: usize, path: &Path) -> Result<&'a T> {
+    let column = batch.columns().get(index).and_then(|column| column.as_any().downcast_ref::<T>());
+    column.ok_or_else(|| damaged(path))
+}
+
+/// Passes the verdicts of a file to `take`.
+pub fn read_verdicts(path: &Path, take: &mut dyn FnMut(Verdict) -> anyhow::Result<()>) -> anyhow::Result<()> {
+    for batch in open_table(path, Columns::All)? {
+        let batch = batch?;
+        let volumes = column::<UInt32Array>(&batch, 0, path)?;
+        let columns = (1..batch.num_columns()).map(|index| column::<Int64Array>(&batch, index, path));
+        let columns = columns.collect::<Result<Vec<_>>>()?;
+        let mut values = vec![0; columns.len()];
+        for row in 0..batch.num_rows() {
+            for (value, column) in values.iter_mut().zip(&columns) {
+                *value = column.value(row);
+            }
+            take(Verdict::from_row(volumes.value(row), &values).ok_or_else(|| damaged(path))?)?;
+        }
+    }
+    Ok(())
+}
+
+/// The states of this name, in the order of volumes; a batch is in memory.
+pub fn read_states(results: &Path, name: &str) -> Result<impl Iterator<Item = Result<VolumeState>> + Send + use<>> {
+    let path = states_path(results, name);
+    let batches = open_table(&path, Columns::All)?;
+    let states = move |batch: std::result::Result<RecordBatch, ArrowError>| -> Result<Vec<VolumeState>> {
+        let batch = batch?;
+        let states = column::<BinaryArray>(&batch, 2, &path)?;
+        let state =
+            |bytes: &[u8]| VolumeState::from_bytes(bytes).map_err(|error| DataFusionError::External(Box::new(error)));
+        (0..states.len()).map(|row| state(states.value(row))).collect()
     };
-    (0..batch.num_rows()).map(verdict).collect()
+    Ok(batches.flat_map(move |batch| match states(batch) {
+        Ok(states) => states.into_iter().map(Ok).collect(),
+        Err(error) => vec![Err(error)],
+    }))
 }
 
-/// The states of this name.
-pub fn read_states(results: &Path, name: &str) -> Result<Vec<VolumeState>> {
-    let batch = read_batch(&states_path(results, name))?;
-    let states = batch.column_by_name("state").and_then(|column| column.as_any().downcast_ref::<BinaryArray>());
-    let states = states.ok_or_else(|| DataFusionError::Execution(format!("{name} has no states")))?;
-    let state =
-        |bytes: &[u8]| VolumeState::from_bytes(bytes).map_err(|error| DataFusionError::External(Box::new(error)));
-    (0..states.len()).map(|row| state(states.value(row))).collect()
+impl Verdict {
+    /// Bytes from which [`Verdict::from_bytes`] makes the same verdict of the volume.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        self.to_row().iter().flat_map(|word| word.to_le_bytes()).collect()
+    }
+
+    /// The verdict of these bytes; `None` for others.
+    pub fn from_bytes(volume: u32, bytes: &[u8]) -> Option<Self> {
+        let (words, rest) = bytes.as_chunks::<8>();
+        let row: Vec<i64> = words.iter().map(|word| i64::from_le_bytes(*word)).collect();
+        if rest.is_empty() { Self::from_row(volume, &row) } else { None }
+    }
 }

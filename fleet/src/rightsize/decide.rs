@@ -3,13 +3,13 @@
 use plimsoll_catalogue::{Catalogue, Offer, OptionValue, PriceTerms, Product, ProductKind};
 use plimsoll_choose::sufficient_offers;
 use plimsoll_model::analytic::{Offered, capacity, solve};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::need::{CarriedShare, VolumeNeed, mean_workload};
 use crate::replay::Verdict;
 
 /// What to do with a volume.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Action {
     /// A cheaper configuration carries the load.
@@ -25,7 +25,7 @@ pub enum Action {
 }
 
 /// A reason to doubt a decision.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum Risk {
     /// Operations wait for limits: the need is at least the load, by an unknown amount.
@@ -109,6 +109,19 @@ pub struct Decision {
 pub fn monthly_micros(offer: &Offer) -> Option<i64> {
     let price = offer.price().ok().filter(|price| price.without.is_empty())?;
     i64::try_from(price.monthly.millionths).ok()
+}
+
+impl Action {
+    /// Its name in tables.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Lower => "lower",
+            Self::Raise => "raise",
+            Self::Fits => "fits",
+            Self::Idle => "idle",
+            Self::Unknown => "unknown",
+        }
+    }
 }
 
 impl Decider<'_> {

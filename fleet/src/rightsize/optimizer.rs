@@ -1,28 +1,32 @@
-//! OptimizerComparison with the export of AWS Compute Optimizer (`export-ebs-volume-recommendations`): each disagreement with its
+//! Comparison with the export of AWS Compute Optimizer (`export-ebs-volume-recommendations`): each disagreement with its
 //! reason.
 //!
 //! Columns: <https://docs.aws.amazon.com/compute-optimizer/latest/ug/exporting-recommendations.html>. Their names are
 //! compared without regard to case.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::Path;
 
 use anyhow::{Context, Result, ensure};
 use csv::StringRecord;
 use plimsoll_catalogue::{Catalogue, Offer};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::Answer;
 use super::decide::{Action, monthly_micros, number};
-use crate::folder::write_atomically;
+use super::output::FinalAnswer;
+use crate::folder::AtomicFile;
 use crate::limits::Offers;
+use crate::points::{HASH_START, hash_bytes};
+use crate::records::{Record, Scratch, Sorter};
 use crate::terms::TermOptions;
+use crate::volumes::finish_table;
 
 /// Mebibyte.
 const MIB: f64 = 1_048_576.0;
 
 /// Why two answers differ.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Disagreement {
     /// The row could not be read.
@@ -44,8 +48,8 @@ pub enum Disagreement {
 }
 
 /// A volume in both answers.
-#[derive(Debug, Default, Serialize)]
-pub struct Compared {
+#[derive(Debug, Default, Serialize, Deserialize)]
+struct Compared {
     id: String,
     finding: String,
     export_config: String,
@@ -53,39 +57,39 @@ pub struct Compared {
     config: String,
     cost_micros: Option<i64>,
     /// `None` if both agree.
-    pub disagreement: Option<Disagreement>,
+    disagreement: Option<Disagreement>,
     /// The reason of the disagreement.
-    pub reason: String,
+    reason: String,
 }
 
-/// The comparison.
+/// The comparison. Its rows are in `compute-optimizer.csv`, in the order of the export.
 #[derive(Debug, Default)]
 pub struct OptimizerComparison {
-    /// Rows of the export.
-    pub rows: Vec<Compared>,
+    /// Rows of the export about volumes with an answer.
+    pub compared: usize,
+    /// Those whose answers agree.
+    pub agreed: usize,
+    /// Number of rows of each disagreement, and the first reason.
+    pub disagreements: BTreeMap<Disagreement, (i64, String)>,
     /// Rows about volumes that have no points here.
     pub without_points: usize,
 }
 
 impl OptimizerComparison {
-    /// Volumes whose answers agree.
-    pub fn agreed(&self) -> usize {
-        self.rows.iter().filter(|row| row.disagreement.is_none()).count()
-    }
-
-    /// Writes the rows as CSV.
-    pub fn write(&self, path: &Path) -> Result<()> {
-        let mut table = csv::Writer::from_writer(Vec::new());
-        for row in &self.rows {
-            table.serialize(row)?;
+    fn add(&mut self, row: &Compared) {
+        self.compared += 1;
+        match row.disagreement {
+            None => self.agreed += 1,
+            Some(disagreement) => {
+                self.disagreements.entry(disagreement).or_insert_with(|| (0, row.reason.clone())).0 += 1;
+            }
         }
-        write_atomically(path, &table.into_inner()?)
     }
 }
 
 /// Properties of an EBS volume; `None` where its type has none.
-#[derive(Clone, Debug, PartialEq)]
-struct EbsVolume {
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct EbsVolume {
     kind: String,
     size_gib: f64,
     iops: Option<f64>,
@@ -93,7 +97,8 @@ struct EbsVolume {
 }
 
 impl EbsVolume {
-    fn of(offer: &Offer) -> Option<Self> {
+    /// `None` for other products.
+    pub fn of(offer: &Offer) -> Option<Self> {
         let kind = offer.product().name().strip_prefix("aws/")?.to_owned();
         let (iops, mib_per_second) = (number(offer, "iops"), number(offer, "throughput"));
         Some(Self { kind, size_gib: number(offer, "size")?, iops, mib_per_second })
@@ -110,8 +115,10 @@ impl EbsVolume {
 }
 
 /// A row of the export.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 struct Recommendation {
+    /// Number of the row.
+    row: u64,
     id: String,
     finding: String,
     days: Option<f64>,
@@ -139,17 +146,103 @@ impl ExportColumns {
         Ok(Some(EbsVolume { kind: kind.to_lowercase(), size_gib, iops, mib_per_second }))
     }
 
-    fn recommendation(&self, row: &StringRecord) -> Result<Recommendation, String> {
+    fn recommendation(&self, number: u64, row: &StringRecord) -> Result<Recommendation, String> {
         let arn = self.text(row, "volumearn").ok_or("volumeArn is empty")?;
         let present = self.volume(row, "currentconfiguration_")?.ok_or("it has no current configuration")?;
         let proposed = self.volume(row, "recommendationoptions_1_configuration_")?;
         Ok(Recommendation {
+            row: number,
             id: arn.rsplit('/').next().unwrap_or(arn).to_owned(),
             finding: self.text(row, "finding").unwrap_or_default().to_owned(),
             days: self.text(row, "lookbackperiodindays").and_then(|days| days.parse().ok()),
             proposed: proposed.unwrap_or_else(|| present.clone()),
             present,
         })
+    }
+}
+
+/// An export and the answers about its volumes, a bounded part of them in memory.
+pub struct OptimizerExport<'a> {
+    /// Rows by identifier.
+    rows: Sorter<'a>,
+    /// Hashes of their identifiers.
+    ids: HashSet<u64>,
+    /// Answers by identifier, with their proposals.
+    answers: Sorter<'a>,
+    /// Compared rows by their number.
+    compared: Sorter<'a>,
+}
+
+impl<'a> OptimizerExport<'a> {
+    /// Reads an export.
+    pub fn read(path: &Path, scratch: &'a Scratch) -> Result<Self> {
+        let mut reader = csv::ReaderBuilder::new().flexible(true).from_path(path)?;
+        let names = reader.headers()?.iter().map(|name| name.trim().trim_start_matches('\u{feff}').to_lowercase());
+        let columns = ExportColumns(names.zip(0..).collect());
+        ensure!(
+            columns.0.contains_key("volumearn") && columns.0.contains_key("currentconfiguration_volumetype"),
+            "{} is no export of EBS volumes of Compute Optimizer: it lacks volumeArn or currentConfiguration_volumeType",
+            path.display()
+        );
+        let [rows, answers, compared] = [(); 3].map(|()| scratch.sorter());
+        let mut export = Self { rows, ids: HashSet::new(), answers, compared };
+        for (number, row) in (0_u64..).zip(reader.records()) {
+            let row = row.with_context(|| format!("read {}", path.display()))?;
+            match columns.recommendation(number, &row) {
+                Ok(recommendation) => {
+                    export.ids.insert(hash_bytes(HASH_START, recommendation.id.as_bytes()));
+                    export.rows.push_json(recommendation.id.as_bytes(), &recommendation)?;
+                }
+                Err(reason) => {
+                    let id = columns.text(&row, "volumearn").unwrap_or_default().to_owned();
+                    let disagreement = Some(Disagreement::Unreadable);
+                    let unreadable = Compared { id, disagreement, reason, ..Compared::default() };
+                    export.compared.push_json(&number.to_be_bytes(), &unreadable)?;
+                }
+            }
+        }
+        Ok(export)
+    }
+
+    /// Adds an answer if the export may have its volume.
+    pub fn add(&mut self, row: &FinalAnswer) -> Result<()> {
+        let id = row.answer.volume.id.as_bytes();
+        if self.ids.contains(&hash_bytes(HASH_START, id)) {
+            self.answers.push_json(id, &(&row.answer, &row.proposed))?;
+        }
+        Ok(())
+    }
+
+    /// Compares the export with the answers, and writes the rows into a folder.
+    pub fn compare(mut self, comparer: &Comparer<'_>, out: &Path) -> Result<OptimizerComparison> {
+        let mut found = OptimizerComparison::default();
+        let mut prices = Offers::new(comparer.catalogue);
+        let mut answers = self.answers.finish()?.peekable();
+        for row in self.rows.finish()? {
+            let Record { key, value } = row?;
+            let is_before = |answer: &Result<Record>| answer.as_ref().is_ok_and(|answer| answer.key < key);
+            while answers.next_if(is_before).is_some() {}
+            if let Some(Err(_)) = answers.peek() {
+                answers.next().transpose()?;
+            }
+            let answer = answers.peek().and_then(|answer| answer.as_ref().ok()).filter(|answer| answer.key == key);
+            let Some(answer) = answer else {
+                found.without_points += 1;
+                continue;
+            };
+            let recommendation: Recommendation = serde_json::from_slice(&value)?;
+            let (answer, proposed): (Answer, Option<EbsVolume>) = serde_json::from_slice(&answer.value)?;
+            let compared = comparer.compare_one(&recommendation, &answer, proposed, &mut prices)?;
+            self.compared.push_json(&recommendation.row.to_be_bytes(), &compared)?;
+        }
+        let mut table = csv::Writer::from_writer(AtomicFile::create(&out.join("compute-optimizer.csv"))?);
+        for row in self.compared.finish()? {
+            let compared: Compared = serde_json::from_slice(&row?.value)?;
+            found.add(&compared);
+            table.serialize(compared)?;
+        }
+        finish_table(table)?;
+        Ok(found)
     }
 }
 
@@ -164,55 +257,19 @@ pub struct Comparer<'a> {
 }
 
 impl Comparer<'_> {
-    /// Reads an export and compares it with the answers and their proposed offers.
-    pub fn compare(&self, path: &Path, answers: &[Answer], offers: &[Option<Offer>]) -> Result<OptimizerComparison> {
-        let mut reader = csv::ReaderBuilder::new().flexible(true).from_path(path)?;
-        let names = reader.headers()?.iter().map(|name| name.trim().trim_start_matches('\u{feff}').to_lowercase());
-        let columns = ExportColumns(names.zip(0..).collect());
-        ensure!(
-            columns.0.contains_key("volumearn") && columns.0.contains_key("currentconfiguration_volumetype"),
-            "{} is no export of EBS volumes of Compute Optimizer: it lacks volumeArn or currentConfiguration_volumeType",
-            path.display()
-        );
-        let by_id: HashMap<&str, usize> = answers.iter().map(|answer| answer.volume.id.as_str()).zip(0..).collect();
-        let mut prices = Offers::new(self.catalogue);
-        let mut found = OptimizerComparison::default();
-        for row in reader.records() {
-            let row = row.with_context(|| format!("read {}", path.display()))?;
-            let recommendation = match columns.recommendation(&row) {
-                Ok(recommendation) => recommendation,
-                Err(reason) => {
-                    let id = columns.text(&row, "volumearn").unwrap_or_default().to_owned();
-                    let disagreement = Some(Disagreement::Unreadable);
-                    found.rows.push(Compared { id, disagreement, reason, ..Compared::default() });
-                    continue;
-                }
-            };
-            match by_id.get(recommendation.id.as_str()) {
-                Some(index) => found.rows.push(self.compare_one(
-                    &recommendation,
-                    &answers[*index],
-                    offers[*index].as_ref(),
-                    &mut prices,
-                )?),
-                None => found.without_points += 1,
-            }
-        }
-        Ok(found)
-    }
-
     fn compare_one(
         &self,
         theirs: &Recommendation,
         answer: &Answer,
-        proposed: Option<&Offer>,
+        proposed: Option<EbsVolume>,
         prices: &mut Offers<'_>,
     ) -> Result<Compared> {
         let terms = self.terms.price_terms(&answer.volume.region)?;
         let export_config = theirs.proposed.to_config();
         let export_cost_micros = prices.get(&export_config, &terms).ok().and_then(monthly_micros);
         let present = prices.get(&answer.volume.config, &terms).ok().and_then(EbsVolume::of);
-        let ours = proposed.map_or_else(|| present.clone(), EbsVolume::of);
+        let has_proposal = answer.new_config.is_some();
+        let ours = if has_proposal { proposed } else { present.clone() };
         let config = answer.new_config.clone().unwrap_or_else(|| answer.volume.config.clone());
         let cost_micros = answer.new_cost_micros.or(answer.cost_micros);
         let (disagreement, mut reason) = match (&present, &ours) {

@@ -1,51 +1,36 @@
 //! The answer as a page: largest savings, volumes at their limits, distribution, totals of owners.
 
-use std::collections::BTreeMap;
-
 use plimsoll_catalogue::{Currency, Money};
 use plimsoll_report::{BarChart, Block, Cell, Column, ColumnKind, Fact, Headline, Page, PageSection, Table, bar_chart};
 
+use super::Answer;
 use super::decide::Action;
 use super::optimizer::{Disagreement, OptimizerComparison};
-use super::text::{cautions, comparison_sentence, largest_savings, most_throttled, verdict};
-use super::totals::TotalRow;
-use super::{Answer, Rightsized};
+use super::summary::{BANDS, Largest, Summary, TotalRow};
+use super::text::{comparison_sentence, verdict};
 
-/// Rows of the lists of volumes.
-const ROWS: usize = 10;
 /// Rows of a table of totals: the largest groups.
 const MAX_GROUPS: usize = 100;
 
-/// Lower bounds of the bands of savings a month, in the currency; each ends at the next.
-const BANDS: [(i64, &str); 6] = [
-    (1_000, "1,000 and more"),
-    (100, "100 to 1,000"),
-    (10, "10 to 100"),
-    (1, "1 to 10"),
-    (0, "less than 1"),
-    (i64::MIN, "none"),
-];
-
 /// The page.
-pub fn page_of(rightsized: &Rightsized, totals: &[TotalRow<'_>]) -> Page {
-    let writer = PageWriter { currency: rightsized.currency.parse().ok() };
-    let answers = &rightsized.answers;
+pub fn page_of(summary: &Summary) -> Page {
+    let writer = PageWriter { currency: summary.currency.parse().ok() };
     let mut sections = vec![
-        PageSection::new("Largest savings", writer.savings(answers)),
-        PageSection::new("Most throttled", writer.throttled(answers)),
-        PageSection::new("Distribution", writer.distribution(answers)),
+        PageSection::new("Largest savings", writer.savings(&summary.savings)),
+        PageSection::new("Most throttled", writer.throttled(&summary.throttled)),
+        PageSection::new("Distribution", writer.distribution(&summary.bands)),
     ];
     for (by, heading) in [("account", "By account"), ("region", "By region"), ("team", "By team")] {
-        sections.push(PageSection::new(heading, writer.totals(by, totals)));
+        sections.push(PageSection::new(heading, writer.totals(by, summary)));
     }
-    if let Some(comparison) = &rightsized.comparison {
+    if let Some(comparison) = &summary.comparison {
         sections.push(PageSection::new("Compute Optimizer", compared(comparison)));
     }
     Page {
         title: "Rightsizing of a fleet".to_owned(),
-        subject: vec![format!("{} volumes, {} points.", answers.len(), rightsized.points)],
-        headline: Some(Headline { cautions: cautions(rightsized), ..Headline::of(verdict(rightsized)) }),
-        figures: writer.figures(answers),
+        subject: vec![format!("{} volumes, {} points.", summary.volumes, summary.points)],
+        headline: Some(Headline { cautions: summary.cautions(), ..Headline::of(verdict(summary)) }),
+        figures: writer.figures(summary),
         sections,
         ..Page::default()
     }
@@ -61,28 +46,21 @@ impl PageWriter {
         Cell::money(sum.map(|(micros, currency)| Money { millionths: i128::from(micros), currency }))
     }
 
-    fn figures(&self, answers: &[Answer]) -> Vec<Fact> {
-        let of = |action: Action| answers.iter().filter(move |answer| answer.action == action);
-        let saved = |action: Action| self.money(Some(of(action).map(|answer| answer.saving_micros).sum())).text;
-        let raised = self.money(Some(of(Action::Raise).map(|answer| -answer.saving_micros).sum())).text;
+    fn figures(&self, summary: &Summary) -> Vec<Fact> {
+        let number = |action: Action| summary.count(action);
+        let saved = |action: Action| self.money(Some(summary.saving(action))).text;
+        let raised = self.money(Some(-summary.saving(Action::Raise))).text;
         vec![
-            Fact::new(
-                "lower",
-                format!("{} volumes, {} saved a month", of(Action::Lower).count(), saved(Action::Lower)),
-            ),
-            Fact::new("raise", format!("{} volumes at their limits, {raised} more a month", of(Action::Raise).count())),
-            Fact::new("fits", format!("{} volumes", of(Action::Fits).count())),
-            Fact::new("idle", format!("{} volumes without any operation", of(Action::Idle).count())),
-            Fact::new(
-                "unknown",
-                format!("{} volumes without configuration, price or load", of(Action::Unknown).count()),
-            ),
+            Fact::new("lower", format!("{} volumes, {} saved a month", number(Action::Lower), saved(Action::Lower))),
+            Fact::new("raise", format!("{} volumes at their limits, {raised} more a month", number(Action::Raise))),
+            Fact::new("fits", format!("{} volumes", number(Action::Fits))),
+            Fact::new("idle", format!("{} volumes without any operation", number(Action::Idle))),
+            Fact::new("unknown", format!("{} volumes without configuration, price or load", number(Action::Unknown))),
         ]
     }
 
-    fn savings(&self, answers: &[Answer]) -> Vec<Block> {
-        let found = largest_savings(answers);
-        if found.is_empty() {
+    fn savings(&self, found: &Largest) -> Vec<Block> {
+        if found.count == 0 {
             return vec![Block::Text("No cheaper configuration carries the load of a volume.".to_owned())];
         }
         let columns = [
@@ -93,7 +71,7 @@ impl PageWriter {
             Column::new("need", "IOPS", ColumnKind::Rate, 1),
             Column::new("saving", "a month", ColumnKind::Money, 0),
         ];
-        let row = |answer: &&Answer| {
+        let row = |answer: &Answer| {
             vec![
                 Cell::text(&answer.volume.id),
                 Cell::text(&answer.volume.team),
@@ -103,13 +81,12 @@ impl PageWriter {
                 self.money(Some(answer.saving_micros)),
             ]
         };
-        let note = format!("{} volumes save; all are in verdicts.csv.", found.len());
-        vec![table("Largest savings", columns.into(), found.iter().take(ROWS).map(row).collect()), Block::Note(note)]
+        let note = format!("{} volumes save; all are in verdicts.csv.", found.count);
+        vec![table("Largest savings", columns.into(), found.answers.iter().map(row).collect()), Block::Note(note)]
     }
 
-    fn throttled(&self, answers: &[Answer]) -> Vec<Block> {
-        let found = most_throttled(answers);
-        if found.is_empty() {
+    fn throttled(&self, found: &Largest) -> Vec<Block> {
+        if found.count == 0 {
             return vec![Block::Text("No limit delays the operations of a volume.".to_owned())];
         }
         let columns = [
@@ -120,7 +97,7 @@ impl PageWriter {
             Column::new("new configuration", "", ColumnKind::Name, 0),
             Column::new("more", "a month", ColumnKind::Money, 0),
         ];
-        let row = |answer: &&Answer| {
+        let row = |answer: &Answer| {
             let share = answer.throttled_permille as f64 / 10.0;
             let more = answer.new_cost_micros.map(|_| -answer.saving_micros);
             let none = if answer.action == Action::Unknown { "unknown" } else { "none carries more" };
@@ -133,23 +110,16 @@ impl PageWriter {
                 self.money(more),
             ]
         };
-        let note = format!("{} volumes are at a limit; the need of each is at least its load.", found.len());
-        vec![table("Most throttled", columns.into(), found.iter().take(ROWS).map(row).collect()), Block::Note(note)]
+        let note = format!("{} volumes are at a limit; the need of each is at least its load.", found.count);
+        vec![table("Most throttled", columns.into(), found.answers.iter().map(row).collect()), Block::Note(note)]
     }
 
     /// Volumes by saving, without those of which limits delay operations.
-    fn distribution(&self, answers: &[Answer]) -> Vec<Block> {
-        let mut bands = BANDS.map(|(_, name)| (name, 0_i64, 0_i64));
-        for answer in answers.iter().filter(|answer| !answer.throttled && answer.action != Action::Unknown) {
-            let saving = answer.saving_micros;
-            let is_in = |from: i64| if from == 0 { saving > 0 } else { saving >= from.saturating_mul(1_000_000) };
-            let index = BANDS.iter().position(|(from, _)| is_in(*from)).unwrap_or(BANDS.len() - 1);
-            bands[index].1 += 1;
-            bands[index].2 += saving.max(0);
-        }
-        let bars = bands.map(|(name, volumes, saving)| {
-            (name.to_owned(), volumes as f64, format!("{volumes} volumes, {}", self.money(Some(saving)).text))
+    fn distribution(&self, bands: &[(i64, i64); BANDS.len()]) -> Vec<Block> {
+        let bars = bands.iter().zip(BANDS).map(|((volumes, saving), (_, name))| {
+            (name.to_owned(), *volumes as f64, format!("{volumes} volumes, {}", self.money(Some(*saving)).text))
         });
+        let bars: Vec<_> = bars.collect();
         let chart = BarChart {
             id: "savings",
             title: "Volumes by saving a month",
@@ -161,8 +131,8 @@ impl PageWriter {
     }
 
     /// Totals of the groups with the highest cost.
-    fn totals(&self, by: &str, totals: &[TotalRow<'_>]) -> Vec<Block> {
-        let mut groups: Vec<_> = totals.iter().filter(|total| total.by == by).collect();
+    fn totals(&self, by: &str, summary: &Summary) -> Vec<Block> {
+        let mut groups: Vec<_> = summary.totals().filter(|total| total.by == by).collect();
         groups.sort_by_key(|group| (-group.total.cost_micros, group.name));
         let columns = [
             Column::text(
@@ -181,7 +151,7 @@ impl PageWriter {
             Column::new("saving", "a month", ColumnKind::Money, 0),
             Column::new("raises", "a month", ColumnKind::Money, 1),
         ];
-        let row = |TotalRow { name, total, .. }: &&TotalRow<'_>| {
+        let row = |TotalRow { name, total, .. }: &TotalRow<'_>| {
             vec![
                 Cell::text(if name.is_empty() { "not stated" } else { *name }),
                 count(total.volumes),
@@ -203,18 +173,13 @@ impl PageWriter {
 
 /// Agreement with Compute Optimizer, and the number of disagreements by reason.
 fn compared(comparison: &OptimizerComparison) -> Vec<Block> {
-    let mut counts: BTreeMap<Disagreement, (i64, &str)> = BTreeMap::new();
-    for row in &comparison.rows {
-        let Some(disagreement) = row.disagreement else { continue };
-        counts.entry(disagreement).or_insert((0, row.reason.as_str())).0 += 1;
-    }
     let columns =
         [Column::text("disagreement", 0), Column::new("volumes", "", ColumnKind::Share, 0), Column::text("example", 1)];
-    let row = |(disagreement, (volumes, example)): (Disagreement, (i64, &str))| {
+    let row = |(disagreement, (volumes, example)): (&Disagreement, &(i64, String))| {
         let name = serde_json::to_value(disagreement).unwrap_or_default();
-        vec![Cell::text(name.as_str().unwrap_or_default()), count(volumes), Cell::text(example)]
+        vec![Cell::text(name.as_str().unwrap_or_default()), count(*volumes), Cell::text(example)]
     };
-    let rows = counts.into_iter().map(row).collect();
+    let rows = comparison.disagreements.iter().map(row).collect();
     vec![
         Block::Text(comparison_sentence(comparison)),
         table("Disagreements with Compute Optimizer", columns.into(), rows),

@@ -4,67 +4,46 @@ use std::fmt::Write;
 
 use plimsoll_catalogue::{Currency, Money};
 
-use super::decide::{Action, Risk};
+use super::decide::Action;
 use super::optimizer::OptimizerComparison;
-use super::{Answer, Rightsized};
+use super::summary::Summary;
 
-/// Rows of each list.
+/// Rows of the list of savings.
 const ROWS: usize = 5;
 
-fn format_money(rightsized: &Rightsized, micros: i64) -> String {
-    match rightsized.currency.parse::<Currency>() {
+fn format_money(summary: &Summary, micros: i64) -> String {
+    match summary.currency.parse::<Currency>() {
         Ok(currency) => Money { millionths: i128::from(micros), currency }.to_string(),
         Err(_) => micros.to_string(),
     }
 }
 
-fn saving_of(answers: &[Answer], action: Action) -> i64 {
-    answers.iter().filter(|answer| answer.action == action).map(|answer| answer.saving_micros).sum()
-}
-
 /// Cost and saving in a sentence.
-pub fn verdict(rightsized: &Rightsized) -> String {
-    let answers = &rightsized.answers;
-    let cost: i64 = answers.iter().filter_map(|answer| answer.cost_micros).sum();
-    let saving = saving_of(answers, Action::Lower) + saving_of(answers, Action::Idle);
-    let priced = answers.iter().filter(|answer| answer.cost_micros.is_some()).count();
-    let of = if priced < answers.len() { format!(" of {}", answers.len()) } else { String::new() };
+pub fn verdict(summary: &Summary) -> String {
+    let Summary { volumes, priced, .. } = summary;
+    let cost = summary.cost_micros();
+    let saving = summary.saving(Action::Lower) + summary.saving(Action::Idle);
+    let of = if priced < volumes { format!(" of {volumes}") } else { String::new() };
     format!(
         "{priced}{of} volumes cost {} a month; cheaper configurations that carry the same load save {} ({:.0} %).",
-        format_money(rightsized, cost),
-        format_money(rightsized, saving),
+        format_money(summary, cost),
+        format_money(summary, saving),
         if cost > 0 { saving as f64 * 100.0 / cost as f64 } else { 0.0 }
     )
 }
 
-/// Volumes that save, the largest saving first.
-pub fn largest_savings(answers: &[Answer]) -> Vec<&Answer> {
-    let mut found: Vec<&Answer> =
-        answers.iter().filter(|answer| answer.saving_micros > 0 && !answer.throttled).collect();
-    found.sort_by_key(|answer| (-answer.saving_micros, answer.volume.volume));
-    found
-}
-
-/// Volumes whose limits delay operations, the longest share of the time first.
-pub fn most_throttled(answers: &[Answer]) -> Vec<&Answer> {
-    let mut found: Vec<&Answer> = answers.iter().filter(|answer| answer.throttled).collect();
-    found.sort_by_key(|answer| (-answer.throttled_permille, answer.volume.volume));
-    found
-}
-
 /// The answer, at most 24 lines.
-pub fn first_screen(rightsized: &Rightsized) -> String {
-    let answers = &rightsized.answers;
-    let money = |micros: i64| format_money(rightsized, micros);
-    let saved = |action: Action| saving_of(answers, action);
-    let count = |action: Action| answers.iter().filter(|answer| answer.action == action).count();
+pub fn first_screen(summary: &Summary) -> String {
+    let money = |micros: i64| format_money(summary, micros);
+    let saved = |action: Action| summary.saving(action);
+    let count = |action: Action| summary.count(action);
     let mut out = String::new();
     let mut line = |text: String| {
         out.push_str(&text);
         out.push('\n');
     };
-    line(verdict(rightsized));
-    line(format!("{} points were read, and proposals were checked by a replay of them.", rightsized.points));
+    line(verdict(summary));
+    line(format!("{} points were read, and proposals were checked by a replay of them.", summary.points));
     line(String::new());
     line(format!("  lower    {:>7}  save {}", count(Action::Lower), money(saved(Action::Lower))));
     line(format!(
@@ -75,12 +54,12 @@ pub fn first_screen(rightsized: &Rightsized) -> String {
     line(format!("  fits     {:>7}", count(Action::Fits)));
     line(format!("  idle     {:>7}  without any operation; save {}", count(Action::Idle), money(saved(Action::Idle))));
     line(format!("  unknown  {:>7}  without a configuration, a price or a load", count(Action::Unknown)));
-    let by_saving = largest_savings(answers);
-    if !by_saving.is_empty() {
-        line(format!("\nLargest savings a month, of {}:", by_saving.len()));
-        for answer in by_saving.iter().take(ROWS) {
+    let savings = &summary.savings;
+    if savings.count > 0 {
+        line(format!("\nLargest savings a month, of {}:", savings.count));
+        for answer in savings.answers.iter().take(ROWS) {
             let new = answer.new_config.as_deref().unwrap_or_default();
-            let Answer { volume, need_iops, .. } = answer;
+            let (volume, need_iops) = (&answer.volume, answer.need_iops);
             line(format!(
                 "  {:>12}  {}  {} -> {new} (need {need_iops} IOPS)",
                 money(answer.saving_micros),
@@ -89,24 +68,24 @@ pub fn first_screen(rightsized: &Rightsized) -> String {
             ));
         }
     }
-    let throttled = most_throttled(answers);
-    if !throttled.is_empty() {
-        line(format!("\nMost throttled, of {}:", throttled.len()));
-        for answer in throttled.iter().take(3) {
+    let throttled = &summary.throttled;
+    if throttled.count > 0 {
+        line(format!("\nMost throttled, of {}:", throttled.count));
+        for answer in throttled.answers.iter().take(3) {
             let share = answer.throttled_permille as f64 / 10.0;
             line(format!("  {share:>10.1} %  {}  {}", answer.volume.id, answer.volume.config));
         }
     }
-    if let Some(comparison) = &rightsized.comparison {
+    if let Some(comparison) = &summary.comparison {
         line(comparison_sentence(comparison));
     }
-    for caution in cautions(rightsized).into_iter().take(2) {
+    for caution in summary.cautions().into_iter().take(2) {
         line(caution);
     }
     let _ = write!(
         out,
         "\nAll answers: {0}/verdicts.csv; page: {0}/rightsize.html; commands: {0}/commands.sh",
-        rightsized.out.display()
+        summary.out.display()
     );
     out
 }
@@ -116,36 +95,6 @@ pub fn comparison_sentence(comparison: &OptimizerComparison) -> String {
     format!(
         "Compute Optimizer: {} volumes compared, {} agree; reasons of the others are in compute-optimizer.csv; {} have no \
          points here.",
-        comparison.rows.len(),
-        comparison.agreed(),
-        comparison.without_points
+        comparison.compared, comparison.agreed, comparison.without_points
     )
-}
-
-/// True for risks of a kind.
-type RiskTest = fn(&Risk) -> bool;
-
-/// Reasons to doubt many answers.
-pub fn cautions(rightsized: &Rightsized) -> Vec<String> {
-    let Rightsized { answers, without_points, .. } = rightsized;
-    let count = |is: RiskTest| answers.iter().filter(|answer| answer.risks.iter().any(is)).count();
-    let kinds: [(RiskTest, &str); 7] = [
-        (
-            |risk| matches!(risk, Risk::LoadUnknown),
-            "have no point with both reads and writes: ingest the missing metric",
-        ),
-        (
-            |risk| matches!(risk, Risk::NotReplayed { .. }),
-            "have limits that a replay does not have: delays are unknown",
-        ),
-        (|risk| matches!(risk, Risk::Gaps { .. }), "have times whose operations are unknown: peaks may be missing"),
-        (|risk| matches!(risk, Risk::FewDays { .. }), "have less than 14 days of points: monthly peaks may be missing"),
-        (|risk| matches!(risk, Risk::UnverifiedPrice), "have a price that was not verified"),
-        (|risk| matches!(risk, Risk::ThroughputUnknown), "have no bytes in their points: their throughput stays"),
-        (|risk| matches!(risk, Risk::ReplayDelays { .. }), "stay, because the replay of a cheaper one had delays"),
-    ];
-    let counted = kinds.into_iter().map(|(is, text)| (count(is), text)).filter(|(count, _)| *count > 0);
-    let absent = Some((without_points.len(), "have no points, and are in none of these figures"));
-    let counted = absent.filter(|(count, _)| *count > 0).into_iter().chain(counted);
-    counted.map(|(count, text)| format!("note: {count} volumes {text}")).collect()
 }

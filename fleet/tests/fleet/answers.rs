@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use crate::support::{TestFolder, arg, fail, generate, succeed, table};
+use crate::support::{TestFolder, arg, contents, fail, generate, succeed, table};
 
 /// Price of gp3 in us-east-1 in millionths, by hand: 0.08 a GiB, 0.005 an IOPS above 3,000, 0.04 a MiB/s above 125.
 fn gp3_micros(size: i64, iops: i64, throughput: i64) -> i64 {
@@ -31,6 +31,16 @@ fn throttled_volumes_and_savings_are_found() {
     }
     let truth = table(&fleet.join("truth.csv"));
     let answers = table(&fleet.join("rightsize/verdicts.csv"));
+    // The ten largest of each list are on the page, the largest first.
+    for (throttled, column) in [("true", "throttled_permille"), ("false", "saving_micros")] {
+        let listed = answers.iter().filter(|answer| answer["throttled"] == throttled && answer[column] != "0");
+        let mut listed: Vec<_> =
+            listed.map(|answer| (-answer[column].parse::<i64>().unwrap(), &answer["id"])).collect();
+        listed.sort_by_key(|(value, _)| *value);
+        let places: Vec<_> = listed.iter().map(|(_, id)| page.find(&format!(">{id}<"))).collect();
+        assert!(places[..10].is_sorted() && places[..10].iter().all(Option::is_some), "{column}: {places:?}");
+        assert!(places[10..].iter().all(Option::is_none), "{column}: {places:?}");
+    }
     assert_eq!((truth.len(), answers.len()), (600, 600));
     let (mut found, mut wrong, mut missed) = (0, 0, 0);
     let (mut expected_saving, mut saving) = (0, 0);
@@ -349,4 +359,48 @@ fn an_unknown_load_is_not_idle_and_gaps_are_named() {
     // 2,000 points of 15 minutes.
     assert!(answers[2]["risks"].contains(r#"{"kind":"gaps","points":0,"hours":500}"#), "{}", answers[2]["risks"]);
     assert!(!answers[1]["risks"].contains("gaps"), "{}", answers[1]["risks"]);
+}
+
+/// The same answers with any memory and any number of buckets, and no temporary files.
+#[test]
+fn answers_do_not_depend_on_memory_and_buckets() {
+    let folder = TestFolder::new("memory");
+    let options = ["--volumes", "700", "--days", "40", "--period", "21600"];
+    let arn =
+        |number: usize| format!("1,arn:aws:ec2:us-east-1:1:volume/vol-{number:017x},NotOptimized,14.0,gp3,100,3000\n");
+    let head = "accountId,volumeArn,finding,lookbackPeriodInDays,currentConfiguration_volumeType,\
+                currentConfiguration_volumeSize,currentConfiguration_volumeBaselineIOPS\n";
+    let rows: String = (0..900).rev().map(arn).collect();
+    let export = folder.write("export.csv", &format!("{head}1,,,,,,\n{rows}"));
+    let answers =
+        [("large", "16", "100000000"), ("small", "3", "3000"), ("tiny", "16", "1")].map(|(name, buckets, memory)| {
+            let fleet = generate(&folder, name, &[&options[..], &["--buckets", buckets]].concat());
+            let arguments = ["rightsize", arg(&fleet), "--as-of", "2026-11-28", "--compute-optimizer", arg(&export)];
+            let screen = succeed(&[&arguments[..], &["--max-buffered", memory]].concat());
+            let csv = fleet.join("replay.csv");
+            let arguments = ["replay", arg(&fleet), "--as-of", "2026-11", "--as", "aws/gp3", "--csv", arg(&csv)];
+            let replayed = succeed(&[&arguments[..], &["--max-buffered", memory]].concat());
+            let leftovers: Vec<_> = contents(&fleet).into_keys().filter(|name| name.contains(".tmp")).collect();
+            assert!(leftovers.is_empty(), "{leftovers:?}");
+            let costs = replayed.lines().take(2).map(str::to_owned).collect::<Vec<_>>();
+            (screen.replace(arg(&fleet), ""), contents(&fleet.join("rightsize")), costs, std::fs::read(csv).unwrap())
+        });
+    let [large, rest @ ..] = &answers;
+    assert_eq!(table(&folder.path("large/rightsize/verdicts.csv")).len(), 700);
+    assert!(large.1.contains_key("kubernetes.yaml") && large.1.contains_key("compute-optimizer.csv"));
+    for other in rest {
+        assert_eq!((&large.0, &large.2), (&other.0, &other.2));
+        for (name, bytes) in &large.1 {
+            assert!(other.1.get(name) == Some(bytes), "{name} differs");
+        }
+        assert_eq!(large.1.len(), other.1.len());
+        assert!(large.3 == other.3, "replay.csv differs");
+    }
+    let document = std::fs::read(folder.path("tiny/rightsize/verdicts.json")).unwrap();
+    let document: serde_json::Value = serde_json::from_slice(&document).unwrap();
+    assert_eq!(document["volumes"].as_array().unwrap().len(), 700);
+    assert_eq!(document["totals"][0]["volumes"], 700);
+    let saving = "select sum(saving_micros) as s from verdicts where action <> 'raise'";
+    let saving = succeed(&["sql", arg(&folder.path("tiny")), saving, "--format", "csv"]);
+    assert_eq!(saving, format!("s\n{}\n", document["totals"][0]["saving_micros"]));
 }

@@ -189,6 +189,15 @@ fn a_cluster_gives_the_same_bytes() {
     let cluster = Cluster::start(&folder, "0");
     assert!(finish(&cluster, cluster.replay(&fleet, "cluster"), "cluster"));
     assert_same(&folder, &expected, "cluster");
+    let rightsize = |out: &str, options: &[&str]| {
+        let out = folder.path(out);
+        succeed(&[&["rightsize", arg(&fleet), "--as-of", "2026-11-28", "--out", arg(&out)], options].concat());
+        fs::remove_dir_all(fleet.join("results")).unwrap();
+        contents(&out)
+    };
+    let answers = rightsize("answers", &[]);
+    assert!(answers.contains_key("verdicts.parquet"));
+    assert!(answers == rightsize("answers-of-cluster", &["--cluster", &cluster.address]));
 }
 
 #[test]

@@ -8,5 +8,6 @@ mod deployments;
 mod formats;
 mod inputs;
 mod limits;
+mod records;
 mod replays;
 mod support;

@@ -44,10 +44,10 @@ fn scan(groups: Vec<Vec<PathBuf>>, is_declared: bool) -> Arc<dyn ExecutionPlan> 
 }
 
 fn spec(folder: &TestFolder, name: &str) -> Arc<ReplaySpec> {
-    let buckets = vec![BucketSpec { bucket: 0, from: None, name: name.to_owned() }];
+    let buckets = vec![BucketSpec { bucket: 0, from: None, name: name.to_owned(), has_limits: false }];
     let results = folder.path("results");
     fs::create_dir_all(&results).unwrap();
-    Arc::new(ReplaySpec { rules: plimsoll_fleet_engine::Rules::default(), buckets, results })
+    Arc::new(ReplaySpec { buckets, results })
 }
 
 fn run(input: Arc<dyn ExecutionPlan>, spec: Arc<ReplaySpec>) -> Result<usize, String> {
@@ -201,4 +201,40 @@ fn autotuned_levels_follow_the_load_and_their_cost() {
     assert!((tuned - expected).abs() <= 0.02, "{tuned} {expected}, {fixed} to {highest}");
     let error = fail(&["replay", arg(&fleet), "--as", "aws/gp3", "--autotune-to", "30"]);
     assert!(error.contains("no volume has a product that autotunes levels"), "{error}");
+}
+
+/// Volumes that begin after others, end before them, or have no points in a month.
+#[test]
+fn volumes_that_come_and_go_are_replayed_as_in_a_single_run() {
+    let folder = TestFolder::new("come-and-go");
+    let fleet = folder.path("fleet");
+    let inventory: String = ["a", "b", "c", "d"].map(|id| format!("{id},aws/gp2:100GiB\n")).concat();
+    let inventory = folder.write("inventory.csv", &format!("id,config\n{inventory}"));
+    let columns = "id=id,time=ts,period=3600,read_ops=r,write_ops=w,read_bytes=rb,write_bytes=wb";
+    succeed(&["ingest", arg(&fleet), "--inventory", arg(&inventory), "--buckets", "2"]);
+    let csv = folder.path("replay.csv");
+    let replay = || {
+        succeed(&["replay", arg(&fleet), "--as-of", "2026-11", "--csv", arg(&csv)]);
+        fs::read_to_string(&csv).unwrap()
+    };
+    // January, February, March, April.
+    let months = [(1_767_225_600, "ab"), (1_769_904_000, "cd"), (1_772_323_200, "ad"), (1_775_001_600, "bc")];
+    let mut appended = String::new();
+    for (begin, ids) in months {
+        let row = |id: char, hour: i64| format!("{id},{},3240000,0,13271040000,0\n", begin + hour * 3_600);
+        let rows: String = ids.chars().flat_map(|id| (0..5).map(move |hour| row(id, hour))).collect();
+        let points = folder.write("points.csv", &format!("id,ts,r,w,rb,wb\n{rows}"));
+        succeed(&["ingest", arg(&fleet), arg(&points), "--columns", columns]);
+        appended = replay();
+    }
+    let rows = table(&csv);
+    let column = |name: &str| rows.iter().map(|row| row[name].parse::<i64>().unwrap()).collect::<Vec<_>>();
+    assert_eq!(column("points"), [10; 4]);
+    // 900 a second, of which 600 are credits: full ones last for two and a half hours.
+    assert_eq!(column("lowest_credits_milli"), [0; 4], "{appended}");
+    assert!(column("throttled_s").iter().all(|seconds| *seconds > 0), "{appended}");
+    assert_eq!(column("end_ts"), [1_772_341_200, 1_775_019_600, 1_775_019_600, 1_772_341_200]);
+    fs::remove_dir_all(fleet.join("results")).unwrap();
+    assert_eq!(replay(), appended);
+    assert!(contents(&fleet).keys().all(|name| !name.contains(".tmp")), "{:?}", contents(&fleet).keys());
 }

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use plimsoll_catalogue::{Ask, Catalogue, Date, Offer, PriceTerms};
 use plimsoll_report::{
-    ClaimJob, VolumeChange, claim_job, kubernetes_classes, kubernetes_of_quotes, terraform_of_changes,
+    ClaimJob, VolumeChange, claim_job, kubernetes_class, kubernetes_of_quotes, terraform_change, terraform_label,
+    terraform_variables,
 };
 use plimsoll_units::Bytes;
 
@@ -105,14 +106,17 @@ fn volumes_of_any_size_share_a_class() {
         "oci:500GB@20vpu",
         "netapp/aff-a800:10TB",
     ]);
-    let found = kubernetes_classes(&offers);
-    let names: Vec<_> = found.classes.iter().flatten().map(|class| (&*class.name, class.has_attributes)).collect();
+    let classes: Vec<_> = offers.iter().map(kubernetes_class).collect();
+    let names: Vec<_> = classes.iter().flatten().map(|class| (&*class.name, class.has_attributes)).collect();
     let gp3 = ("plimsoll-aws-gp3-12000-500", true);
     assert_eq!(names, [gp3, gp3, ("plimsoll-oci-20-paravirtualized", false)]);
-    assert_eq!(found.classes[3], None);
-    assert_eq!(found.objects.matches("kind: StorageClass").count(), 2, "{}", found.objects);
-    assert_eq!(found.objects.matches("kind: VolumeAttributesClass").count(), 1, "{}", found.objects);
-    assert!(!found.objects.contains("PersistentVolumeClaim"));
+    assert_eq!(classes[0], classes[1]);
+    assert_eq!(classes[3], None);
+    for (class, attributes) in classes.iter().flatten().zip([1, 1, 0]) {
+        assert_eq!(class.objects.matches("kind: StorageClass").count(), 1, "{}", class.objects);
+        assert_eq!(class.objects.matches("kind: VolumeAttributesClass").count(), attributes, "{}", class.objects);
+        assert!(!class.objects.contains("PersistentVolumeClaim"));
+    }
 }
 
 #[test]
@@ -123,21 +127,24 @@ fn changes_import_volumes_and_never_replace_them() {
         "aws/aurora:500GiB,tier=db.r6g.2xlarge",
     ]);
     let ids = ["vol-0a.1", "vol-0a 1", "a\"${b}"];
+    // Identifiers may differ in letters that labels do not have.
+    assert_eq!(ids.map(terraform_label), ["plimsoll_vol-0a_1", "plimsoll_vol-0a_1", "plimsoll_a___b_"]);
     let changes: Vec<_> = offers.iter().zip(ids).map(|(offer, id)| VolumeChange { id, offer }).collect();
-    let text = terraform_of_changes(&changes).unwrap();
-    for part in [
-        "import {\n  to = aws_ebs_volume.plimsoll_vol-0a_1\n  id = \"vol-0a.1\"\n}\n",
-        // Identifiers may differ in letters that names do not have.
-        "import {\n  to = oci_core_volume.plimsoll_vol-0a_1_\n  id = \"vol-0a 1\"\n}\n",
-        "variable \"aws_availability_zone\"",
-        "  vpus_per_gb         = 20\n",
-    ] {
-        assert!(text.contains(part), "{part}: {text}");
-    }
-    assert_eq!((text.matches("prevent_destroy = true").count(), text.matches("resource \"").count()), (2, 2), "{text}");
-    assert_eq!(terraform_of_changes(&changes[2..]), None);
+    let ebs = terraform_change(&changes[0], "plimsoll_a").unwrap();
+    assert!(
+        ebs.text.starts_with("import {\n  to = aws_ebs_volume.plimsoll_a\n  id = \"vol-0a.1\"\n}\n"),
+        "{}",
+        ebs.text
+    );
+    assert!(ebs.text.contains("resource \"aws_ebs_volume\" \"plimsoll_a\" {\n"), "{}", ebs.text);
+    assert_eq!(ebs.text.matches("prevent_destroy = true").count(), 1, "{}", ebs.text);
+    let declared = terraform_variables(&ebs.variables.iter().copied().collect());
+    assert!(declared.contains("variable \"aws_availability_zone\""), "{declared}");
+    let oci = terraform_change(&changes[1], "b").unwrap();
+    assert!(oci.text.contains("  vpus_per_gb         = 20\n"), "{}", oci.text);
+    assert_eq!(terraform_change(&changes[2], "c"), None);
     let escaped = VolumeChange { id: ids[2], offer: &offers[0] };
-    assert!(terraform_of_changes(&[escaped]).unwrap().contains("id = \"a\\\"$${b}\"\n"));
+    assert!(terraform_change(&escaped, "d").unwrap().text.contains("id = \"a\\\"$${b}\"\n"));
 }
 
 #[test]
