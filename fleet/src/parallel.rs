@@ -29,40 +29,66 @@ pub fn map_on_all_processors<T: Send, R: Send>(items: Vec<T>, work: impl Fn(T) -
     Ok(results.collect())
 }
 
+/// Passes the results of `work` to `take`, in the order of the items. `items` and `take` run in this thread; at most two
+/// items for each processor are in memory.
+pub fn map_in_order<T: Send, R: Send>(
+    mut items: impl Iterator<Item = T>,
+    work: impl Fn(T) -> R + Sync,
+    mut take: impl FnMut(R) -> Result<()>,
+) -> Result<()> {
+    let threads = thread::available_parallelism().map_or(1, usize::from);
+    let (jobs, queue) = mpsc::channel::<(T, SyncSender<R>)>();
+    let queue = Mutex::new(queue);
+    let run_jobs = || {
+        loop {
+            let job = queue.lock().expect("no thread panics with the lock").recv();
+            let Ok((item, result)) = job else { return };
+            // After a fault the results of waiting jobs are not taken.
+            let _ = result.send(work(item));
+        }
+    };
+    thread::scope(|scope| {
+        // The threads end when it is dropped.
+        let jobs = jobs;
+        for _ in 0..threads {
+            scope.spawn(run_jobs);
+        }
+        let mut pending = VecDeque::new();
+        loop {
+            while pending.len() < 2 * threads
+                && let Some(item) = items.next()
+            {
+                let (result, receiver) = mpsc::sync_channel(1);
+                jobs.send((item, result)).expect("the threads wait for jobs");
+                pending.push_back(receiver);
+            }
+            let Some(first) = pending.pop_front() else { return Ok(()) };
+            take(first.recv().expect("a worker does not panic"))?;
+        }
+    })
+}
+
 /// Items that a processor takes at a time.
 const CHUNK: usize = 128;
-/// Chunks for each processor that are in memory.
-const CHUNKS: usize = 8;
 
-/// Passes the results of `work` to `take`, in the order of the items, of which a bounded number is in memory. `work` has
-/// a context of its own on each processor, such as a cache.
-pub fn map_in_order<T: Send, R: Send, C: Send>(
+/// As [`map_in_order`], with chunks of the items. `work` has a context of its own on each processor, such as a cache.
+pub fn map_in_chunks<T: Send, R: Send, C: Send>(
     mut items: impl Iterator<Item = Result<T>>,
     context: impl Fn() -> C + Sync,
     work: impl Fn(&mut C, T) -> Result<R> + Sync,
     mut take: impl FnMut(R) -> Result<()>,
 ) -> Result<()> {
-    let processors = thread::available_parallelism().map_or(1, usize::from);
     let contexts = Mutex::new(Vec::new());
-    loop {
-        let mut chunks = Vec::new();
-        while chunks.len() < processors * CHUNKS {
-            let chunk = items.by_ref().take(CHUNK).collect::<Result<Vec<T>>>()?;
-            if chunk.is_empty() {
-                break;
-            }
-            chunks.push(chunk);
-        }
-        if chunks.is_empty() {
-            return Ok(());
-        }
-        let results = map_on_all_processors(chunks, |chunk| {
-            let free = contexts.lock().expect("no thread panics with the lock").pop();
-            let mut context = free.unwrap_or_else(&context);
-            let results = chunk.into_iter().map(|item| work(&mut context, item)).collect::<Result<Vec<R>>>();
-            contexts.lock().expect("no thread panics with the lock").push(context);
-            results
-        })?;
-        results.into_iter().flatten().try_for_each(&mut take)?;
-    }
+    let chunks = std::iter::from_fn(|| {
+        let chunk: Vec<Result<T>> = items.by_ref().take(CHUNK).collect();
+        (!chunk.is_empty()).then_some(chunk)
+    });
+    let run_chunk = |chunk: Vec<Result<T>>| {
+        let free = contexts.lock().expect("no thread panics with the lock").pop();
+        let mut context = free.unwrap_or_else(&context);
+        let results = chunk.into_iter().map(|item| work(&mut context, item?)).collect::<Result<Vec<R>>>();
+        contexts.lock().expect("no thread panics with the lock").push(context);
+        results
+    };
+    map_in_order(chunks, run_chunk, |results| results?.into_iter().try_for_each(&mut take))
 }

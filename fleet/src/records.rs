@@ -63,13 +63,13 @@ impl Scratch {
 pub struct Sorter<'a> {
     scratch: &'a Scratch,
     bytes: Vec<u8>,
-    places: Vec<Place>,
+    places: Vec<RecordPlace>,
     runs: Vec<RecordReader>,
 }
 
 /// A record in a buffer.
 #[derive(Clone, Copy, Debug)]
-struct Place {
+struct RecordPlace {
     begin: usize,
     key_end: usize,
     end: usize,
@@ -78,14 +78,14 @@ struct Place {
 impl Sorter<'_> {
     /// Adds a record. Records of the same key stay in the order of their addition.
     pub fn push(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
-        let used = self.bytes.len() + self.places.len() * size_of::<Place>();
+        let used = self.bytes.len() + self.places.len() * size_of::<RecordPlace>();
         if used + key.len() + value.len() > self.scratch.max_bytes && !self.places.is_empty() {
             self.spill()?;
         }
         let begin = self.bytes.len();
         self.bytes.extend_from_slice(key);
         self.bytes.extend_from_slice(value);
-        self.places.push(Place { begin, key_end: begin + key.len(), end: self.bytes.len() });
+        self.places.push(RecordPlace { begin, key_end: begin + key.len(), end: self.bytes.len() });
         Ok(())
     }
 
@@ -102,7 +102,7 @@ impl Sorter<'_> {
     fn spill(&mut self) -> Result<()> {
         self.sort();
         let mut writer = self.scratch.writer()?;
-        for Place { begin, key_end, end } in &self.places {
+        for RecordPlace { begin, key_end, end } in &self.places {
             writer.push(&self.bytes[*begin..*key_end], &self.bytes[*key_end..*end])?;
         }
         self.runs.push(writer.into_reader()?);
@@ -130,14 +130,14 @@ impl Sorter<'_> {
 
 enum Run {
     File(RecordReader),
-    Memory { bytes: Vec<u8>, places: std::vec::IntoIter<Place> },
+    Memory { bytes: Vec<u8>, places: std::vec::IntoIter<RecordPlace> },
 }
 
 impl Run {
     fn next(&mut self) -> Result<Option<Record>> {
         match self {
             Self::File(reader) => reader.next().transpose(),
-            Self::Memory { bytes, places } => Ok(places.next().map(|Place { begin, key_end, end }| Record {
+            Self::Memory { bytes, places } => Ok(places.next().map(|RecordPlace { begin, key_end, end }| Record {
                 key: bytes[begin..key_end].to_vec(),
                 value: bytes[key_end..end].to_vec(),
             })),

@@ -20,7 +20,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::folder::{Folder, remove_leftovers};
 use crate::limits::{Offers, limits_of, limits_or_none};
-use crate::parallel::map_in_order;
+use crate::parallel::map_in_chunks;
 use crate::place::PlaceOptions;
 use crate::records::{Scratch, SortedRecords};
 use crate::replay::{FleetLimits, LimitRecords, Replayed, RunPlace, Verdict, replay, results_folder, with_verdicts};
@@ -147,7 +147,7 @@ impl Rightsizing<'_> {
             let offer = offers.of_volume(&volume, &self.options.terms)?.ok();
             Ok((volume.volume, limits_or_none(offer)))
         };
-        map_in_order(
+        map_in_chunks(
             VolumeRows::open(self.folder)?,
             || Offers::new(self.catalogue),
             limits_of,
@@ -179,7 +179,7 @@ impl Rightsizing<'_> {
         let (mut answers, mut without_points) = (self.scratch.sorter(), self.scratch.sorter());
         let mut limits = FleetLimits::new(self.folder, self.scratch);
         let verdicts = today.verdicts(self.scratch)?;
-        map_in_order(
+        map_in_chunks(
             with_verdicts(VolumeRows::open(self.folder)?, |volume| volume.volume, verdicts),
             || Offers::new(self.catalogue),
             decide,
@@ -215,7 +215,7 @@ impl Rightsizing<'_> {
             let best = best.filter(|best| answer.keeps_proposal(best, &verdict));
             FinalAnswer::of(answer, best)
         };
-        map_in_order(
+        map_in_chunks(
             with_verdicts(answers, |answer| answer.volume.volume, replayed.verdicts(self.scratch)?),
             || Offers::new(self.catalogue),
             finish,

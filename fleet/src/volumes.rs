@@ -124,17 +124,19 @@ impl FleetVolumes {
         Ok(volumes)
     }
 
-    /// The number of a volume, a new one if the identifier is new.
-    pub fn number(&mut self, id: &str) -> u32 {
-        match self.find(id) {
-            Ok(number) => number,
-            Err(free) => {
-                let number = self.list.len() as u32;
-                self.numbers.insert(free, number);
-                self.list.push(FleetVolume { volume: number, id: id.to_owned(), ..FleetVolume::default() });
-                number
-            }
+    /// The number of a volume, a new one if the identifier is new. A name that it has stays.
+    pub fn number(&mut self, id: &str, name: &str) -> u32 {
+        let number = self.find(id).unwrap_or_else(|free| {
+            let number = self.list.len() as u32;
+            self.numbers.insert(free, number);
+            self.list.push(FleetVolume { volume: number, id: id.to_owned(), ..FleetVolume::default() });
+            number
+        });
+        let volume = &mut self.list[number as usize];
+        if volume.name.is_empty() {
+            name.clone_into(&mut volume.name);
         }
+        number
     }
 
     /// The number of a volume, or the free hash for a new one.

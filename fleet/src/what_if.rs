@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::folder::{AtomicFile, Folder, remove_leftovers};
 use crate::limits::{Offers, limits_of, limits_or_none};
-use crate::parallel::map_in_order;
+use crate::parallel::map_in_chunks;
 use crate::place::PlaceOptions;
 use crate::records::Scratch;
 use crate::replay::{FleetLimits, Replayed, Verdict, forget, replay, results_folder, with_verdicts};
@@ -63,7 +63,7 @@ pub fn run(options: &ReplayOptions) -> Result<String> {
     let scratch = Scratch::new(&folder.root, options.place.max_buffered);
     let (mut limits, mut subjects) = (FleetLimits::new(&folder, &scratch), scratch.sorter());
     let mut sums = Sums::default();
-    map_in_order(
+    map_in_chunks(
         VolumeRows::open(&folder)?,
         || Offers::new(&catalogue),
         |offers, volume| what_if.subject_of(offers, volume),

@@ -29,7 +29,7 @@ pub(crate) use caps::cap_metric;
 pub(crate) use console::FORM as CONSOLE;
 pub(crate) use enhanced::FORM as ENHANCED;
 pub(crate) use google::FORM as GOOGLE;
-pub(crate) use insights::FORM as INSIGHTS;
+pub(crate) use insights::{FORM as INSIGHTS, OS_COUNTERS, is_own_disk};
 pub(crate) use stream::FORM as STREAM;
 
 /// The series of one input.
@@ -283,7 +283,7 @@ pub(crate) const COMMAND_LINE: Form = Form::refused(
 fn is_command_line(head: &Head<'_>) -> bool {
     let mut lines = head.text().lines().take(200).map(str::trim);
     // Of `az monitor metrics list --output table`.
-    let is_azure = |line: &str| {
+    let is_azure_table = |line: &str| {
         line.starts_with("Timestamp ") && ["Average", "Total", "Maximum"].iter().any(|name| line.ends_with(name))
     };
     let starts = ["DATAPOINTS\t", "METRICDATARESULTS\t", "Datapoints:", "MetricDataResults:"];
@@ -292,7 +292,7 @@ fn is_command_line(head: &Head<'_>) -> bool {
         && lines.any(|line| {
             starts.iter().any(|start| line.starts_with(start))
                 || line.starts_with('|') && titles.iter().any(|title| line.contains(title))
-                || is_azure(line)
+                || is_azure_table(line)
         })
 }
 
@@ -349,7 +349,7 @@ impl CloudWatch {
         let id = json::get_text(result, &["Id"]).unwrap_or_default();
         let Some((name, metric)) = cloudwatch_metric(label).or_else(|| cloudwatch_metric(id)) else {
             let name = if cap_metric(label).is_some() || label.is_empty() { label } else { id };
-            let values = |out: &mut Builder| timed_values(result, 1.0, (line, label, path), out);
+            let values = |out: &mut Builder| timed_values(result, 1.0, (lines, label, path), out);
             if !self.volumes.add_cap((name, &cap_owner(label)), |out| cap_scope(label, out), values, out) {
                 self.volumes.ignore(if label.is_empty() { id } else { label });
             }

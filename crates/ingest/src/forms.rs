@@ -23,6 +23,7 @@ pub(crate) static FORMS: &[Form] = &[
     prometheus::TEXT,
     prometheus::ANSWER,
     clouds::CLOUDWATCH,
+    clouds::COMMAND_LINE,
     clouds::STREAM,
     clouds::OCI,
     clouds::AZURE,

@@ -413,8 +413,8 @@ const OTHER_EXPORTERS: [(&str, &[&str]); 5] = [
     ("mysql_", &["SHOW GLOBAL STATUS", "node_disk_* of node_exporter"]),
     ("pg_", &["SELECT * FROM pg_stat_io", "node_disk_* of node_exporter"]),
     ("oracledb_", &["an AWR report", "node_disk_* of node_exporter"]),
-    ("oci_", &["the JSON of oci monitoring metric-data summarize-metrics-data with .sum()"]),
-    ("aws_", &["aws_ebs_* or aws_rds_* with reads and writes"]),
+    ("oci_", &["the JSON of summarize-metrics-data with .sum()"]),
+    ("aws_", &["aws_ebs_* or aws_rds_*, reads and writes"]),
 ];
 
 impl PrometheusText {

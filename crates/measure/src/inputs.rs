@@ -85,29 +85,9 @@ impl InputFiles {
     fn read_input(&self, name: &str, input: &mut dyn Read) -> Result<Vec<Outcome>, MeasureError> {
         let zone = self.time_zone.clone();
         let begin = self.begin.as_deref().and_then(|begin| time_in_utc(begin, zone.as_ref()));
-        let mut ingest = Ingest::new(FormatInput {
-            name: name.to_owned(),
-            begin,
-            interval: self.interval,
-            zone,
-            ..FormatInput::default()
-        });
-        let mut buffer = vec![0; 256 << 10];
-        loop {
-            let read =
-                input.read(&mut buffer).map_err(|error| MeasureError::File(say!("cannot read {name}: {error}")))?;
-            if read == 0 || !ingest.feed(&buffer[..read]) {
-                break;
-            }
-        }
-        let mut outcomes = ingest.finish();
-        for outcome in &mut outcomes {
-            if let Outcome::Read(reading) = outcome {
-                // The waits of a thousand reports would exceed the memory.
-                reading.thin();
-            }
-        }
-        Ok(outcomes)
+        let format =
+            FormatInput { name: name.to_owned(), begin, interval: self.interval, zone, ..FormatInput::default() };
+        read_input(format, input).map_err(|error| MeasureError::File(say!("cannot read {name}: {error}")))
     }
 }
 

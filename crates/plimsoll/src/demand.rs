@@ -1,6 +1,6 @@
 //! `plimsoll demand`: storage demand from reports of databases and hosts.
 
-use plimsoll_ingest::{Demand, Outcome};
+use plimsoll_ingest::{Demand, Outcome, Reading};
 use plimsoll_measure::{list_readings, sizing::check_load};
 use plimsoll_report::pages::{self, DemandDetail};
 
@@ -18,7 +18,6 @@ pub fn run(args: &DemandArgs) -> Result<(), CliError> {
     let page = pages::demand(&outcomes, &demand, detail);
     forms.write(&page, || plimsoll_report::demand_json(&outcomes, &demand))?;
     // Inputs of benchmarks have results or miss curves in place of a load.
-    let has_other =
-        list_readings(&outcomes)?.iter().any(|reading| !reading.evidence.is_empty() || !reading.curves.is_empty());
-    if has_other { Ok(()) } else { Ok(check_load(&demand)?) }
+    let is_other = |input: &&Reading| !input.evidence.is_empty() || !input.curves.is_empty();
+    if list_readings(&outcomes)?.iter().any(is_other) { Ok(()) } else { Ok(check_load(&demand)?) }
 }

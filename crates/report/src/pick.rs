@@ -106,7 +106,7 @@ pub(crate) fn above_line(curve: &Curve) -> Option<&Run> {
     let line = curve.load_line.as_ref()?;
     let iops = line_iops(line)?;
     let offered = |run: &Run| match run.offered {
-        Pace::Open { rate, .. } => Some(rate.get()).filter(|rate| *rate > iops.value),
+        Pace::Open { rate, .. } => Some(rate.as_f64()).filter(|rate| *rate > iops.value),
         Pace::Closed { .. } => None,
     };
     let missed = complete_runs(curve).filter(|run| grew(run) || misses(run, &line.objective()));

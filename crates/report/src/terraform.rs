@@ -214,14 +214,14 @@ pub fn terraform_change(change: &VolumeChange<'_>, label: &str) -> Option<Terraf
     let block = write(change.offer, "")?;
     let ignored = attributes_of_creation(block.resource)?;
     let resource = block.resource;
-    let text = format!(
+    let import = format!(
         "import {{\n  to = {resource}.{label}\n  id = {}\n}}\n\n{}resource \"{resource}\" \"{label}\" {{\n{}\n  \
          lifecycle {{\n    prevent_destroy = true\n    ignore_changes  = [{ignored}]\n  }}\n}}\n",
         quote(change.id),
         comment_line(&change.offer.short().to_string()),
         format_attributes(&block.attributes)
     );
-    Some(TerraformChange { text, variables: block.variables })
+    Some(TerraformChange { text: import, variables: block.variables })
 }
 
 /// Declarations of variables.

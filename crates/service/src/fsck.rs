@@ -213,8 +213,8 @@ fn volumes(store: &Store, names: &BTreeMap<VolumeId, String>) -> Vec<CheckedVolu
         let extents = store.extents(volume, 0, size, usize::MAX);
         extents.iter().filter(|extent| extent.allocated).map(|extent| extent.length).sum()
     };
-    let named = store.volumes().filter_map(|about| Some((about, names.get(&about.volume)?)));
-    let checked = named.map(|(about, name)| CheckedVolume {
+    let listed = store.volumes().filter_map(|about| Some((about, names.get(&about.volume)?)));
+    let checked = listed.map(|(about, name)| CheckedVolume {
         name: name.clone(),
         size_bytes: about.size,
         used_bytes: used(about.volume, about.size),

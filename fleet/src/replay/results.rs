@@ -366,17 +366,17 @@ impl Drop for TableFile {
 }
 
 /// The columns of a file, batch by batch.
-fn open_table(path: &Path, columns: Columns) -> Result<ParquetRecordBatchReader> {
+fn open_table(path: &Path, columns: VerdictColumns) -> Result<ParquetRecordBatchReader> {
     let builder = ParquetRecordBatchReaderBuilder::try_new(File::open(path)?)?;
     let mask = match columns {
-        Columns::All => ProjectionMask::all(),
-        Columns::Volume => ProjectionMask::roots(builder.parquet_schema(), [0]),
+        VerdictColumns::All => ProjectionMask::all(),
+        VerdictColumns::Volume => ProjectionMask::roots(builder.parquet_schema(), [0]),
     };
     Ok(builder.with_projection(mask).with_batch_size(ROWS_OF_BATCH).build()?)
 }
 
 #[derive(Clone, Copy)]
-enum Columns {
+enum VerdictColumns {
     All,
     Volume,
 }
@@ -393,7 +393,7 @@ pub fn finished_volumes(results: &Path, name: &str) -> Result<Option<RecordBatch
         return Ok(None);
     }
     let mut volumes = Vec::new();
-    for batch in open_table(&path, Columns::Volume)? {
+    for batch in open_table(&path, VerdictColumns::Volume)? {
         volumes.extend(column::<UInt32Array>(&batch?, 0, &path)?.values().iter().copied());
     }
     Ok(Some(RecordBatch::try_new(volume_schema(), vec![Arc::new(UInt32Array::from(volumes))])?))
@@ -416,7 +416,7 @@ fn column<'a, T: Array + 'static>(batch: &'a RecordBatch, index: usize, path: &P
 
 /// Passes the verdicts of a file to `take`.
 pub fn read_verdicts(path: &Path, take: &mut dyn FnMut(Verdict) -> anyhow::Result<()>) -> anyhow::Result<()> {
-    for batch in open_table(path, Columns::All)? {
+    for batch in open_table(path, VerdictColumns::All)? {
         let batch = batch?;
         let volumes = column::<UInt32Array>(&batch, 0, path)?;
         let columns = (1..batch.num_columns()).map(|index| column::<Int64Array>(&batch, index, path));
@@ -435,7 +435,7 @@ pub fn read_verdicts(path: &Path, take: &mut dyn FnMut(Verdict) -> anyhow::Resul
 /// The states of this name, in the order of volumes; a batch is in memory.
 pub fn read_states(results: &Path, name: &str) -> Result<impl Iterator<Item = Result<VolumeState>> + Send + use<>> {
     let path = states_path(results, name);
-    let batches = open_table(&path, Columns::All)?;
+    let batches = open_table(&path, VerdictColumns::All)?;
     let states = move |batch: std::result::Result<RecordBatch, ArrowError>| -> Result<Vec<VolumeState>> {
         let batch = batch?;
         let states = column::<BinaryArray>(&batch, 2, &path)?;

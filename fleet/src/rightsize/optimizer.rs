@@ -232,14 +232,14 @@ impl<'a> OptimizerExport<'a> {
             };
             let recommendation: Recommendation = serde_json::from_slice(&value)?;
             let (answer, proposed): (Answer, Option<EbsVolume>) = serde_json::from_slice(&answer.value)?;
-            let compared = comparer.compare_one(&recommendation, &answer, proposed, &mut prices)?;
-            self.compared.push_json(&recommendation.row.to_be_bytes(), &compared)?;
+            let row = comparer.compare_one(&recommendation, &answer, proposed, &mut prices)?;
+            self.compared.push_json(&recommendation.row.to_be_bytes(), &row)?;
         }
         let mut table = csv::Writer::from_writer(AtomicFile::create(&out.join("compute-optimizer.csv"))?);
         for row in self.compared.finish()? {
-            let compared: Compared = serde_json::from_slice(&row?.value)?;
-            found.add(&compared);
-            table.serialize(compared)?;
+            let comparison: Compared = serde_json::from_slice(&row?.value)?;
+            found.add(&comparison);
+            table.serialize(comparison)?;
         }
         finish_table(table)?;
         Ok(found)

@@ -21,9 +21,9 @@ fn records_are_sorted_with_any_memory() {
         for (key, value) in &records {
             sorter.push(key, value).unwrap();
         }
-        let sorted = sorter.finish().unwrap();
+        let records = sorter.finish().unwrap();
         assert!(contents(&folder.path("")).is_empty());
-        let sorted: Vec<_> = sorted.map(|record| record.map(|record| (record.key, record.value)).unwrap()).collect();
-        assert!(sorted == expected, "{max_bytes}");
+        let pairs: Vec<_> = records.map(|record| record.map(|record| (record.key, record.value)).unwrap()).collect();
+        assert!(pairs == expected, "{max_bytes}");
     }
 }

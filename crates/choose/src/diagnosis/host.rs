@@ -122,8 +122,8 @@ fn count_in_flight(subject: &DatabaseDemand, responses: &[Response]) -> Option<f
     if directions.iter().any(|(in_flight, has_operations)| in_flight.is_none() && *has_operations) {
         return mean_depth(subject);
     }
-    let known: Vec<f64> = directions.iter().filter_map(|(in_flight, _)| *in_flight).collect();
-    if known.is_empty() { of(Class::All).or_else(|| mean_depth(subject)) } else { Some(known.iter().sum()) }
+    let depths: Vec<f64> = directions.iter().filter_map(|(in_flight, _)| *in_flight).collect();
+    if depths.is_empty() { of(Class::All).or_else(|| mean_depth(subject)) } else { Some(depths.iter().sum()) }
 }
 
 fn mean_depth(subject: &DatabaseDemand) -> Option<f64> {

@@ -83,6 +83,10 @@ mod tests {
     use plimsoll_ingest::Class;
     use plimsoll_units::Bytes;
 
+    use std::slice;
+
+    use ScaleKind::{Large, Scans, Small};
+
     use super::*;
     use crate::sizing::{PeakSource, StepKind};
 
@@ -97,8 +101,8 @@ mod tests {
             durable: false,
         };
         let step = |kind, small, large, scans| GrowthStep { kind, small, large, scans, spread: None };
-        let peaks = step(StepKind::Peaks(PeakSource::Databases), 3.0, 6.0, 1.0);
-        let stall = step(StepKind::WithoutStall { is_estimated: false }, 2.0, 2.0, 2.0);
+        let in_peaks = step(StepKind::Peaks(PeakSource::Databases), 3.0, 6.0, 1.0);
+        let after_stall = step(StepKind::WithoutStall { is_estimated: false }, 2.0, 2.0, 2.0);
         let (small, large, scans) = (
             load(Class::RandomRead, 600.0, 8192.0),
             load(Class::Write, 60.0, 131_072.0),
@@ -115,12 +119,16 @@ mod tests {
             let rate = if of == Busiest::Operations { point.iops() } else { point.bytes_per_second() };
             assert!((sum / rate - 1.0).abs() < 1e-9, "{sum} of {rate}");
         };
-        use ScaleKind::{Large, Scans, Small};
         let all = [small, large, scans];
         check(&[], &all, Busiest::Operations, &[(&[Small, Large, Scans], 1.0)]);
-        check(&[stall.clone()], &all, Busiest::Bytes, &[(&[Small, Large, Scans], 2.0)]);
-        check(&[peaks.clone()], &[small, small], Busiest::Operations, &[(&[Small], 3.0)]);
-        check(&[peaks.clone()], &all, Busiest::Operations, &[(&[Large], 6.0), (&[Small], 3.0), (&[Scans], 1.0)]);
-        check(&[peaks, stall], &all, Busiest::Bytes, &[(&[Large], 12.0), (&[Small], 6.0), (&[Scans], 2.0)]);
+        check(slice::from_ref(&after_stall), &all, Busiest::Bytes, &[(&[Small, Large, Scans], 2.0)]);
+        check(slice::from_ref(&in_peaks), &[small, small], Busiest::Operations, &[(&[Small], 3.0)]);
+        check(
+            slice::from_ref(&in_peaks),
+            &all,
+            Busiest::Operations,
+            &[(&[Large], 6.0), (&[Small], 3.0), (&[Scans], 1.0)],
+        );
+        check(&[in_peaks, after_stall], &all, Busiest::Bytes, &[(&[Large], 12.0), (&[Small], 6.0), (&[Scans], 2.0)]);
     }
 }

@@ -591,14 +591,14 @@ fn a_slow_disk_is_distinguished_from_a_loaded_disk() {
     let found = ids(&check(&large));
     assert!(!found.contains(&"at-its-limit"), "{found:?}");
     let quick: Vec<(f64, f64)> = (0..200).map(|at| (wave(at), 0.000_3)).collect();
-    assert_eq!(ids(&check(&disk(&quick, 1.0))), ["untold", "quick"]);
+    assert_eq!(ids(&check(&disk(&quick, 1.0))), ["untold", "devices-free", "quick"]);
     let mut full = disk(&slow, 1.0);
     let busy = MeasureSeries { measure: Measure::Busy, values: vec![Some(0.9); slow.len()], ..full.series[0].clone() };
     full.series.push(busy);
     assert_eq!(ids(&check(&full)), ["untold", "slow-or-loaded"], "the disk may be saturated at any rate");
     let one = check(&disk(&[(300.0, 0.008)], 1.0));
     assert_eq!(ids(&one), ["untold", "slow-or-loaded"]);
-    assert_eq!(ids(&check(&disk(&[(30.0, 0.008)], 1.0))), ["untold", "slow"]);
+    assert_eq!(ids(&check(&disk(&[(30.0, 0.008)], 1.0))), ["untold", "devices-free", "slow"]);
 }
 
 #[test]
@@ -906,7 +906,10 @@ fn work(part: &str, reads: f64, writes: f64, tallies: &[(&'static str, f64)]) ->
 fn the_origin_of_the_work_is_named() {
     let found = |works: Vec<PartWork>| {
         let found = check(&DatabaseDemand { works, ..disk(&[(300.0, 0.001)], 1.0) });
-        ids(&found).into_iter().filter(|id| !matches!(*id, "untold" | "quick" | "slow")).collect::<Vec<_>>()
+        ids(&found)
+            .into_iter()
+            .filter(|id| !matches!(*id, "untold" | "devices-free" | "quick" | "slow"))
+            .collect::<Vec<_>>()
     };
     let checkpoints = |timed, requested| {
         vec![(WindowCount::CHECKPOINTS_TIMED, timed), (WindowCount::CHECKPOINTS_REQUESTED, requested)]

@@ -40,8 +40,8 @@ struct EnhancedSamples {
 
 fn read(input: &FormatInput, document: &[u8], out: &mut Builder) -> Result<(), Refusal> {
     let mut samples = EnhancedSamples::default();
-    for (line, value) in json::read_documents(document, out)? {
-        samples.collect(&value, line, out);
+    for (lines, value) in json::read_documents(document, out)? {
+        samples.collect(&value, lines.begin, out);
     }
     for device in samples.own_disks {
         out.caution(None, Doubt::OwnDisk { device });

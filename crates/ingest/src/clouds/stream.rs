@@ -18,7 +18,7 @@ use crate::form::{Form, Head, LineFormat, Resemblance};
 use crate::reading::{Doubt, Fate, Origin, ReadingScope};
 use crate::refusal::Refusal;
 use crate::sampled::{Meaning, Spacing};
-use crate::text::{lists, timestamp};
+use crate::text::timestamp;
 
 /// A metric stream as JSON.
 pub(crate) const FORM: Form = Form::lines("cloudwatch-stream", "CloudWatch metric stream", resembles, |input| {
@@ -31,10 +31,18 @@ fn resembles(head: &Head<'_>) -> Resemblance {
 }
 
 /// Metrics of volumes. Means that follow from these, such as `VolumeAvgIOPS`, would count operations twice.
-const EBS: &str = "VolumeReadOps VolumeWriteOps VolumeReadBytes VolumeWriteBytes VolumeTotalReadTime \
-    VolumeTotalWriteTime VolumeQueueLength";
+const EBS: [&str; 7] = [
+    "VolumeReadOps",
+    "VolumeWriteOps",
+    "VolumeReadBytes",
+    "VolumeWriteBytes",
+    "VolumeTotalReadTime",
+    "VolumeTotalWriteTime",
+    "VolumeQueueLength",
+];
 /// Metrics of databases.
-const RDS: &str = "ReadIOPS WriteIOPS ReadThroughput WriteThroughput ReadLatency WriteLatency DiskQueueDepth";
+const RDS: [&str; 7] =
+    ["ReadIOPS", "WriteIOPS", "ReadThroughput", "WriteThroughput", "ReadLatency", "WriteLatency", "DiskQueueDepth"];
 /// The period of all of these metrics: <https://docs.aws.amazon.com/ebs/latest/userguide/using_cloudwatch_ebs.html>.
 const PERIOD: Span = Span::from_secs(60);
 /// Maximum points of a stream.
@@ -66,8 +74,8 @@ impl StreamLine<'_> {
         let of = |name: &str| self.dimensions.get(name).map(AsRef::as_ref);
         let is_cap = || cap_metric(&self.metric_name).is_some();
         match (&*self.namespace, self.dimensions.len()) {
-            ("AWS/EBS", _) if lists(EBS, &self.metric_name) || is_cap() => of("VolumeId"),
-            ("AWS/RDS", 1) if lists(RDS, &self.metric_name) || is_cap() => of("DBInstanceIdentifier"),
+            ("AWS/EBS", _) if EBS.contains(&self.metric_name.as_ref()) || is_cap() => of("VolumeId"),
+            ("AWS/RDS", 1) if RDS.contains(&self.metric_name.as_ref()) || is_cap() => of("DBInstanceIdentifier"),
             ("AWS/EC2", 1) if is_cap() => of("InstanceId"),
             _ => None,
         }

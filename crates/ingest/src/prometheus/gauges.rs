@@ -12,7 +12,7 @@ use plimsoll_language::label;
 use plimsoll_units::Span;
 
 pub(super) use self::names::may_be_gauge;
-use self::names::{DATABASE_LABELS, GaugeMeaning, GaugeMetric, Subject, named};
+use self::names::{DATABASE_LABELS, GaugeMeaning, GaugeMetric, MetricOwner, named};
 use crate::builder::Builder;
 use crate::clouds::{cap_metric, is_own_disk};
 use crate::reading::{Doubt, Fate, Origin, ReadingScope};
@@ -108,7 +108,7 @@ impl Gauges {
         label: &impl Fn(&str) -> Option<&'a str>,
     ) -> Option<(SeriesKey, GaugeMetric)> {
         let metric = GaugeMetric::new(name, label)?;
-        if metric.subject == Subject::Database && is_own_disk(&metric.scope.part) {
+        if metric.subject == MetricOwner::Database && is_own_disk(&metric.scope.part) {
             self.own_disks.insert(metric.scope.part);
             return None;
         }
@@ -134,7 +134,7 @@ impl Gauges {
         let (page, stated) = (std::mem::take(&mut self.page), std::mem::take(&mut self.stated));
         for (key, PageValue { metric, at, value, line }) in page {
             // Google's exporter prints the end of a period, that of CloudWatch its begin.
-            let edge = if at.is_some() && metric.subject != Subject::Disk { Edge::Begin } else { Edge::End };
+            let edge = if at.is_some() && metric.subject != MetricOwner::Disk { Edge::Begin } else { Edge::End };
             let Some(at) = at.or_else(|| stated.get(&metric.scope.host).copied()).or(taken) else {
                 self.has_untimed = true;
                 continue;
@@ -166,7 +166,7 @@ impl Gauges {
         let Some((key, metric)) = self.identify(name, &label) else { return false };
         let mut values: Vec<_> = values.filter(|(_, value)| value.is_finite()).collect();
         values.sort_by_key(|(at, _)| *at);
-        if metric.subject == Subject::Disk && matches!(metric.meaning, GaugeMeaning::Figure(Meaning::Sum(_), _)) {
+        if metric.subject == MetricOwner::Disk && matches!(metric.meaning, GaugeMeaning::Figure(Meaning::Sum(_), _)) {
             match is_counter(&values) {
                 Some(true) => return false,
                 Some(false) => {}
@@ -283,10 +283,10 @@ fn put_caps(caps: Vec<GaugeSeries>, out: &mut Builder) {
 fn choose_sources(series: Vec<GaugeSeries>, out: &mut Builder) -> Result<Vec<GaugeSeries>, Refusal> {
     // Clusters and machines cannot be assigned to their instances and volumes.
     let subject_of = |metric: &GaugeMetric| {
-        let is_host = metric.subject == Subject::Database && metric.rank < 2;
+        let is_host = metric.subject == MetricOwner::Database && metric.rank < 2;
         (metric.subject, if is_host { metric.scope.host.clone() } else { String::new() })
     };
-    let mut finest: BTreeMap<(Subject, String), u8> = BTreeMap::new();
+    let mut finest: BTreeMap<(MetricOwner, String), u8> = BTreeMap::new();
     for GaugeSeries { metric, .. } in &series {
         if matches!(metric.meaning, GaugeMeaning::Figure(Meaning::Sum(_) | Meaning::Rate(_), _)) {
             for key in [subject_of(metric), (metric.subject, String::new())] {

@@ -177,7 +177,9 @@ impl Cleaning {
                 let is_begin = pending.len() > 1 && SPACES.into_iter().chain([SEQUENCE]).any(|mark| mark[0] == byte);
                 let mut complete = std::mem::take(&mut self.pending);
                 complete.truncate(complete.len() - usize::from(is_begin));
-                complete.iter().for_each(|byte| self.push(*byte, &mut cleaned));
+                for byte in &complete {
+                    self.push(*byte, &mut cleaned);
+                }
                 self.pending.extend(is_begin.then_some(byte));
                 continue;
             }

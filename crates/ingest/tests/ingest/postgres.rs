@@ -92,7 +92,7 @@ fn with_lines(table: &str) -> String {
 /// Groups of thousands of `\pset numericlocale`.
 fn grouped(table: &str, mark: char) -> String {
     let cell = |value: &str| -> String {
-        let is_mark = |at: usize| at > 0 && (value.len() - at) % 3 == 0;
+        let is_mark = |at: usize| at > 0 && (value.len() - at).is_multiple_of(3);
         value
             .chars()
             .enumerate()

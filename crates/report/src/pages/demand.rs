@@ -291,11 +291,11 @@ fn absent(subject: &DatabaseDemand) -> Option<Fact> {
 pub(crate) fn tabulate_classes(subject: &DatabaseDemand) -> Table {
     let of = |class, measure| subject.series(class, measure).and_then(|series| subject.summary(series));
     let mean = |class, measure, unit: f64| of(class, measure).map(|summary| Cell::three(summary.mean / unit));
-    let is_known = |class: &Class| {
-        let existing = [Measure::Iops, Measure::Throughput, Measure::Size, Measure::Latency];
-        existing.into_iter().any(|measure| of(*class, measure).is_some())
+    let has_figures = |class: &Class| {
+        let measures = [Measure::Iops, Measure::Throughput, Measure::Size, Measure::Latency];
+        measures.into_iter().any(|measure| of(*class, measure).is_some())
     };
-    let classes = Class::ALL.into_iter().filter(is_known);
+    let classes = Class::ALL.into_iter().filter(has_figures);
     let mut table =
         Table::rows(label!("Load by class"), classes).column(Column::text(label!("class"), 0), |class| class.label());
     let (rates, bytes) = ((Measure::Iops, 1.0), (Measure::Throughput, 1e6));

@@ -321,11 +321,15 @@ pub(crate) fn without_scans(without: &WithoutScans) -> String {
     )
 }
 
-/// A wider stripe that costs less: `1,325.98 USD with its machine as 8 volumes (--stripe 8)`.
+/// A wider stripe that costs less: `--stripe 8: 1,325.98 USD in all`.
 pub(crate) fn wider(choice: &Choice) -> Option<String> {
     let members = choice.offer.config.wraps.iter().map(plimsoll_catalogue::Wrap::members).product::<u32>();
-    let machine = with_machines(choice.machine.as_ref());
-    Some(say!("{}{machine} as {members} volumes (--stripe {members})", choice.total()?))
+    let total = choice.total()?;
+    Some(if choice.machine.is_some() {
+        say!("--stripe {members}: {total} in all")
+    } else {
+        say!("--stripe {members}: {total}")
+    })
 }
 
 /// The machines of a price: ` with its machine`, ` with 4 machines`.

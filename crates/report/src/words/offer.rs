@@ -294,12 +294,11 @@ pub(crate) fn monthly_price(price: &Price) -> String {
     format!("{}{}{}", say!("{} a month", price.monthly), price_place(price), missing_prices(price).unwrap_or_default())
 }
 
-/// The region of a price: ` in us-east-1`; empty for a price of the user, which has none.
+/// The region of a price: ` in us-east-1`; empty for worldwide prices and those of the user.
 pub(crate) fn price_place(price: &Price) -> String {
     match (&price.region, price.cite.status) {
-        (_, Status::Own) => String::new(),
-        (Some(region), _) => say!(" in {}", clean(region)),
-        (None, _) => label!(" worldwide").to_owned(),
+        (Some(region), status) if status != Status::Own => say!(" in {}", clean(region)),
+        _ => String::new(),
     }
 }
 

@@ -332,7 +332,7 @@ fn scripts_for_sqlplus_create_the_schemas() {
     assert!(load.contains("2 schemas of 1024 rows, each in a block of 8192 bytes: 16 MiB."), "{load:.600}");
     assert!(load.contains("FOR step IN 0 .. 0") && load.contains("LEVEL <= ((step + 1) * 1024) - step * 1024"));
     let output = load.find("DBMS_OUTPUT.PUT_LINE('Loading takes at least ").unwrap();
-    assert!(output < load.find("CREATE TABLE").unwrap() && load.contains("/ 2000 * 19 * 2048 / 60;"), "{load:.2000}");
+    assert!(output < load.find("\nCREATE TABLE").unwrap() && load.contains("/ 2000 * 19 * 2048 / 60;"), "{load:.2000}");
     let compressible = SlobOptions { compressible: true, ..options.clone() };
     compressible.write_scripts(&folder.path().join("fast")).unwrap();
     let load = std::fs::read_to_string(folder.path().join("fast/load.sql")).unwrap();
@@ -372,7 +372,7 @@ fn sessions_for_sqlplus_begin_together_between_two_snapshots() {
     fails(&[("REPORT", "ORA-20200")], "no report of AWR: see awr-updates0-threads1.txt");
     fails(&[("READY", "SP2-0640: Not connected")], "a session did not connect: see session-");
     let barriers = std::fs::read_dir(&scripts.0).unwrap().filter_map(Result::ok);
-    let left = barriers.filter(|file| file.file_name().to_string_lossy().starts_with("b")).count();
+    let left = barriers.filter(|file| file.file_name().to_string_lossy().starts_with('b')).count();
     assert_eq!(left, 0, "the barrier is removed");
 }
 

@@ -130,7 +130,7 @@ fn equal_rates_have_no_quiet_and_busy_windows() {
 
 /// A constant queue at a constant rate: of a usual limit, a limit is possible even if operations are fast.
 #[test]
-fn a_constant_queue_at_a_usual_limit_may_be_held_by_it() {
+fn a_constant_queue_at_a_usual_limit_may_be_due_to_it() {
     let basis = |iops: f64, depth: f64, devices: f64, spread: f64| {
         let minute = |at: usize| {
             let rate = iops * (1.0 + spread * ((at % 3) as f64 - 1.0));

@@ -15,7 +15,7 @@ use crate::text::iso_duration;
 struct GaugeSource {
     prefix: &'static str,
     /// Sources that count the same operations have the same subject: that with the lowest rank is read.
-    subject: Subject,
+    subject: MetricOwner,
     rank: u8,
     /// Labels of the host, and of the part; the first present of each.
     host: &'static [&'static str],
@@ -29,7 +29,7 @@ struct GaugeSource {
 
 /// Whose operations a source counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Subject {
+pub(super) enum MetricOwner {
     Instance,
     Database,
     Disk,
@@ -111,7 +111,7 @@ const CLUSTER_LABELS: &[&str] =
 static SOURCES: [GaugeSource; 6] = [
     GaugeSource {
         prefix: "aws_ebs_",
-        subject: Subject::Instance,
+        subject: MetricOwner::Instance,
         rank: 0,
         host: &[],
         part: VOLUME_LABELS,
@@ -121,7 +121,7 @@ static SOURCES: [GaugeSource; 6] = [
     },
     GaugeSource {
         prefix: "aws_ec2_",
-        subject: Subject::Instance,
+        subject: MetricOwner::Instance,
         rank: 1,
         host: &[],
         part: INSTANCE_LABELS,
@@ -131,7 +131,7 @@ static SOURCES: [GaugeSource; 6] = [
     },
     GaugeSource {
         prefix: "rdsosmetrics_diskIO_",
-        subject: Subject::Database,
+        subject: MetricOwner::Database,
         rank: 0,
         host: DATABASE_LABELS,
         part: &["device"],
@@ -141,7 +141,7 @@ static SOURCES: [GaugeSource; 6] = [
     },
     GaugeSource {
         prefix: "aws_rds_volume_",
-        subject: Subject::Database,
+        subject: MetricOwner::Database,
         rank: 2,
         host: CLUSTER_LABELS,
         part: &[],
@@ -151,7 +151,7 @@ static SOURCES: [GaugeSource; 6] = [
     },
     GaugeSource {
         prefix: "aws_rds_",
-        subject: Subject::Database,
+        subject: MetricOwner::Database,
         rank: 1,
         host: DATABASE_LABELS,
         part: &[],
@@ -161,7 +161,7 @@ static SOURCES: [GaugeSource; 6] = [
     },
     GaugeSource {
         prefix: "stackdriver_gce_instance_compute_googleapis_com_instance_disk_",
-        subject: Subject::Disk,
+        subject: MetricOwner::Disk,
         rank: 0,
         host: &["instance_name", "instance_id"],
         part: &["device_name"],
@@ -207,7 +207,7 @@ pub(super) struct GaugeMetric {
     pub(super) quantity: String,
     pub(super) meaning: GaugeMeaning,
     pub(super) scope: ReadingScope,
-    pub(super) subject: Subject,
+    pub(super) subject: MetricOwner,
     /// Of the sources of a subject the lowest rank is read.
     pub(super) rank: u8,
     /// The period of its values, if it is no setting of the exporter.
@@ -272,7 +272,7 @@ impl GaugeMetric {
                 quantity: rest.to_owned(),
                 meaning: GaugeMeaning::Cap(0),
                 scope,
-                subject: Subject::Disk,
+                subject: MetricOwner::Disk,
                 rank: 0,
                 period: None,
             });
@@ -302,7 +302,7 @@ impl GaugeMetric {
         let scope = ReadingScope { host, part, ..ReadingScope::default() };
         let period = source.period_s.map(Span::from_secs_f64);
         // Sums over a class or an engine have no instance.
-        let is_sum = subject == Subject::Database && scope.host.is_empty();
+        let is_sum = subject == MetricOwner::Database && scope.host.is_empty();
         (!is_sum).then_some(Self { title: name.to_owned(), quantity, meaning, scope, subject, rank, period })
     }
 
@@ -326,7 +326,7 @@ impl GaugeMetric {
         let host = resource(id).unwrap_or_default().to_owned();
         let scope = ReadingScope { host, part: azure_part(&metric, value), ..ReadingScope::default() };
         let (title, period) = (format!("{metric} ({statistic})"), iso_duration(interval));
-        Some(Self { title, quantity: metric, meaning, scope, subject: Subject::Disk, rank: 0, period })
+        Some(Self { title, quantity: metric, meaning, scope, subject: MetricOwner::Disk, rank: 0, period })
     }
 }
 

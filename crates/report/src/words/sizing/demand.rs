@@ -370,7 +370,7 @@ pub(crate) fn point(point: &DesignPoint) -> String {
 }
 
 /// The measured rate of a point with the factors that lead to the expected one: `measured 8,240 IOPS: 8,200 times 3.13
-/// (peaks), 40 of scans, sorts and backups taken once`.
+/// (peaks), 40 of scans taken once`.
 pub(crate) fn measured_by_factor(demand: &SizingRequirements, expected: &DesignPoint) -> String {
     let (rate, unit, format): (_, _, fn(f64) -> String) = match expected.of {
         Busiest::Operations if lower_bound(demand).is_some() => (demand.measured.iops, "IOPS", number::rate),
@@ -384,7 +384,11 @@ pub(crate) fn measured_by_factor(demand: &SizingRequirements, expected: &DesignP
     }
     let part = |part: &ScaledPart| {
         let times = if is_once(part) { label!("taken once").to_owned() } else { describe_factor(demand, part) };
-        say!("{} of {} {times}", format(part.measured), scale_kinds(&part.kinds))
+        let rate = format(part.measured);
+        match scale_kinds(&part.kinds) {
+            kinds if kinds.is_empty() => say!("{rate} {times}"),
+            kinds => say!("{rate} of {kinds} {times}"),
+        }
     };
     format!("{measured}: {}", parts.iter().map(part).collect::<Vec<_>>().join(label!(", ")))
 }
@@ -416,14 +420,14 @@ fn factor_name(kind: StepKind) -> &'static str {
     }
 }
 
-/// `small operations`, `scans, sorts and backups`.
+/// `scans`; empty for small operations, which are most of a database's.
 fn scale_kinds(kinds: &[ScaleKind]) -> String {
     let name = |kind: &ScaleKind| match kind {
-        ScaleKind::Small => label!("small operations"),
-        ScaleKind::Large => label!("operations of 64 KiB and more"),
-        ScaleKind::Scans => label!("scans, sorts and backups"),
+        ScaleKind::Small => None,
+        ScaleKind::Large => Some(label!("operations of 64 KiB and more")),
+        ScaleKind::Scans => Some(label!("scans")),
     };
-    kinds.iter().map(name).collect::<Vec<_>>().join(label!(" and "))
+    kinds.iter().filter_map(name).collect::<Vec<_>>().join(label!(" and "))
 }
 
 /// Selection criterion of a point's windows.

@@ -310,7 +310,8 @@ pub(crate) fn memory_not_of_database(demand: &SizingRequirements) -> Option<Stri
             offer::capacity(demand.compute.required().1)
         )),
         Some(MemoryOrigin::Database { share, .. }) if demand.lacks_session_memory() => Some(say!(
-            "The memory of the machine is for the shared memory of the database, at most {} of it; the memory of sessions              (connections) is in no figure of the input and has to fit in the rest: --memory states the whole",
+            "The memory of the machine is for the shared memory of the database, at most {} of it; the memory of sessions \
+             (connections) is in no figure of the input and has to fit in the rest: --memory states all of it",
             number::percent(*share)
         )),
         Some(MemoryOrigin::Given | MemoryOrigin::Database { .. }) => None,
